@@ -1,0 +1,1 @@
+"""labelkit: from agent traces to validated labels."""

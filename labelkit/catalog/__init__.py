@@ -1,0 +1,1 @@
+"""Finding and loading the data folders: rubrics and task sets, packaged or the user's own."""

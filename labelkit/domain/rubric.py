@@ -1,0 +1,229 @@
+"""A labelling scheme as data: the single source for judge, rule, annotator, ensemble and rates.
+
+A rubric contains no model and no code. It is read and cross-checked by ``labelkit.catalog``; the
+classes here only say what shape a rubric has and answer questions about it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+from pydantic import Field
+
+from labelkit.digest import digest
+from labelkit.domain.frozen import Frozen
+from labelkit.domain.task import Tag
+
+Tags = dict[str, Tag]
+
+ViewPart = Literal[
+    "question",
+    "system",
+    "tools",
+    "capability",
+    "expected_call",
+    "payload",
+    "answer_key",
+    "calls",
+    "conversation",
+    "answer",
+]
+"""What a judge may be shown, in the order the framing lists it.
+
+``question`` the user's messages; ``system`` the system prompt the model had; ``tools`` names and
+descriptions; ``capability`` the called tool's declaration with what it says it returns;
+``expected_call`` and ``payload`` the author's reference (shown even if not called); ``answer_key``
+what a correct answer states; ``calls`` executed, attempted and rejected calls with their results;
+``conversation`` every message in order; ``answer`` the visible answer.
+"""
+
+
+class LabelDefinition(Frozen):
+    """One closed answer: what it means, what belongs and what does not.
+
+    ``key`` is the annotator's keyboard key. ``subsets`` lists the task subsets the label applies
+    to; empty means all.
+    """
+
+    name: str
+    title: str
+    key: str
+    include: str
+    exclude: str = ""
+    example: str = ""
+    subsets: tuple[str, ...] = ()
+
+
+class DerivedCase(Frozen):
+    """One row of the ordered table that derives a label from other answers; first match wins.
+
+    ``when`` maps question ids to the value they must have; an empty ``when`` matches always.
+    """
+
+    when: dict[str, str] = Field(default_factory=dict)
+    label: str
+    flags: tuple[str, ...] = ()
+
+
+class Question(Frozen):
+    """One thing a rater decides.
+
+    ``boolean`` questions have the labels ``yes`` and ``no``; ``ordinal`` labels are in scale
+    order; a ``derived`` question is never asked, its label follows from ``derived``.
+    """
+
+    id: str
+    type: Literal["choice", "ordinal", "boolean", "derived"]
+    text: str
+    labels: tuple[LabelDefinition, ...]
+    derived: tuple[DerivedCase, ...] = ()
+
+    def labels_for(self, subset: str | None) -> tuple[str, ...]:
+        """Names of the labels that apply to a task of ``subset``, in rubric order."""
+        return tuple(d.name for d in self.labels if not d.subsets or subset in d.subsets)
+
+
+class Framing(Frozen):
+    """One way of putting the rubric to a judge.
+
+    ``template`` is the text of the system message (Jinja2, rendered once per rubric and framing,
+    so that the prefix stays cached); ``shows`` lists the parts of the trace in the user message.
+    ``limits`` caps parts in characters; longer ones are shortened in the middle, marked in the
+    text and flagged on the label, never silently. ``rationale_chars`` bounds the reasoning that
+    is asked for before the verdict field.
+    """
+
+    name: str
+    template: str
+    shows: tuple[ViewPart, ...]
+    asks: tuple[str, ...]
+    evidence: bool = False
+    max_tokens: int = Field(default=1024, ge=16)
+    temperature: float = Field(default=0.0, ge=0.0)
+    rationale_chars: int = Field(default=600, ge=0)
+    limits: dict[ViewPart, int] = Field(default_factory=dict)
+
+
+class Ensemble(Frozen):
+    """How the labels of several raters become one.
+
+    ``tie``: ``rule`` takes the rule's label when the top count is shared, ``none`` leaves the row
+    unlabelled (reason ``tie``). ``null_policy``: ``drop_row`` drops a row when any rater's label
+    is missing (as the source papers do), ``ignore`` votes with the raters that have one.
+    """
+
+    method: Literal["majority"] = "majority"
+    tie: Literal["rule", "none"] = "none"
+    null_policy: Literal["drop_row", "ignore"] = "drop_row"
+    min_raters: int = Field(default=1, ge=1)
+
+
+class Predicate(Frozen):
+    """A condition on one labelled row; every given part must hold.
+
+    ``labels`` / ``not_labels`` test the row's label, ``tags`` the task's and trace's tags (a list
+    means any of), ``rule_flags`` facts that the rule classifier recorded (such as ``called``).
+    """
+
+    labels: tuple[str, ...] = ()
+    not_labels: tuple[str, ...] = ()
+    tags: dict[str, tuple[Tag, ...]] = Field(default_factory=dict)
+    rule_flags: tuple[str, ...] = ()
+
+
+class Denominator(Frozen):
+    """A named set of rows, for example ``Required`` or ``Called``."""
+
+    name: str
+    where: Predicate = Predicate()
+
+
+StatePolicy = Literal["drop", "denominator"]
+
+
+class Rate(Frozen):
+    """A published number as data; printed as ``id[Denominator]`` with n, coverage and interval.
+
+    ``states`` says what happens to a row of the denominator that has no label, by reason
+    (``infra_error``, ``abstained``, ``failed``, ``tie``, ``dropped``): ``drop`` leaves it out and
+    counts it as excluded, ``denominator`` keeps it as a non-hit. Default: drop.
+    ``min_coverage`` is the share of planned rows that must be scored for the rate to be printed.
+    """
+
+    id: str
+    title: str
+    question: str
+    numerator: Predicate
+    denominator: Denominator
+    states: dict[str, StatePolicy] = Field(default_factory=dict)
+    cluster: str | None = None
+    min_coverage: float = Field(default=0.0, ge=0.0, le=1.0)
+
+    @property
+    def full_name(self) -> str:
+        """``id[Denominator]``: a rate is never named without its denominator."""
+        return f"{self.id}[{self.denominator.name}]"
+
+
+class Rubric(Frozen):
+    """One labelling scheme.
+
+    ``subset_tag`` names the task tag whose value selects the labels that apply; ``subsets`` lists
+    its allowed values (empty: one label set for every task). ``applies_to`` excludes rows by tag.
+    ``rule`` names a rule classifier, ``rule_policy`` its options. ``warnings`` are raised by the
+    loader for things that are allowed but probably not meant.
+    """
+
+    name: str
+    version: str
+    title: str
+    source: str
+    licence: str = "Apache-2.0"
+    subset_tag: str = "subset"
+    subsets: tuple[str, ...] = ()
+    applies_to: Predicate = Predicate()
+    questions: tuple[Question, ...]
+    framings: tuple[Framing, ...] = ()
+    rule: str | None = None
+    rule_policy: dict[str, Tag] = Field(default_factory=dict)
+    ensemble: Ensemble = Ensemble()
+    rates: tuple[Rate, ...] = ()
+    guideline: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """Content address over every text and setting; a released version is frozen by it."""
+        return digest(self.model_dump(mode="json"))
+
+    def question(self, question_id: str) -> Question:
+        """Return the question with this id.
+
+        Raises:
+            KeyError: when the rubric has no such question.
+        """
+        for question in self.questions:
+            if question.id == question_id:
+                return question
+        raise KeyError(question_id)
+
+    def framing(self, name: str) -> Framing:
+        """Return the framing with this name.
+
+        Raises:
+            KeyError: when the rubric has no such framing.
+        """
+        for framing in self.framings:
+            if framing.name == name:
+                return framing
+        raise KeyError(name)
+
+    @property
+    def primary(self) -> Question:
+        """The question whose label the scheme is about: the last one (a derived one if any)."""
+        return self.questions[-1]
+
+    def subset_of(self, tags: Tags) -> str | None:
+        """Return the task's subset, or None where the rubric knows no such subset."""
+        value = tags.get(self.subset_tag)
+        return str(value) if value is not None and str(value) in self.subsets else None

@@ -1,0 +1,122 @@
+"""A benchmark problem: what the model sees, how its tools behave, and what the author knows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field
+
+from labelkit.digest import digest
+from labelkit.domain.frozen import Frozen
+from labelkit.domain.message import Message
+
+Tag = str | bool | int | float
+"""A tag's value. Well-known tags: ``subset``, ``domain``, ``failure_type``, ``in_scope``."""
+
+ValueType = Literal[
+    "number",
+    "datetime",
+    "duration",
+    "boolean",
+    "enum",
+    "citation",
+    "identifier",
+    "text",
+    "set",
+    "list",
+    "null",
+    "error",
+]
+
+
+class Tool(Frozen):
+    """A declared tool. ``returns`` is its declared capability: the fields it says it delivers."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    returns: tuple[str, ...] = ()
+    effect: Literal["read", "write"] = "read"
+
+
+class ExpectedCall(Frozen):
+    """A call that a correct rollout makes."""
+
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class KeyValue(Frozen):
+    """One value that a correct answer states.
+
+    ``path`` is its place in the payload (``$.items[0].price``), ``entity`` the thing it belongs
+    to, ``ask_tz`` the zone (IANA name) in which a time was asked for. ``tolerance`` is
+    ``round_half_at_shown_digits`` or an absolute number.
+    """
+
+    type: ValueType
+    value: Any = None
+    path: str | None = None
+    unit: str | None = None
+    entity: str | None = None
+    tolerance: str | float | None = None
+    ask_tz: str | None = None
+
+
+class AnswerKey(Frozen):
+    """What a correct answer contains. ``traps`` are the priors a model may recall instead."""
+
+    mode: Literal["all", "any"] = "all"
+    values: tuple[KeyValue, ...] = ()
+    traps: tuple[str, ...] = ()
+
+
+class Reference(Frozen):
+    """What the benchmark author knows and the model does not.
+
+    ``payload`` is what the expected call returns, as JSON or (when it is no JSON) as raw text.
+    ``must_contain`` / ``match_mode`` is the string key of task sets that have no typed one.
+    """
+
+    expected_calls: tuple[ExpectedCall, ...] = ()
+    payload: Any = None
+    answer_key: AnswerKey | None = None
+    must_contain: tuple[str, ...] = ()
+    match_mode: Literal["all", "any"] = "all"
+    requested_field: str | None = None
+    gold_answer: str | None = None
+    note: str = ""
+
+
+class ToolReturn(Frozen):
+    """Scripted tool behaviour: what a call gets back.
+
+    ``tool`` None answers every call. ``payload`` is raw text, so that invalid JSON can be played.
+    """
+
+    payload: str
+    tool: str | None = None
+
+
+class Environment(Frozen):
+    """The scripted world of a task. Data only: no task file carries code."""
+
+    returns: tuple[ToolReturn, ...] = ()
+
+
+class Task(Frozen):
+    """One benchmark problem, identified by (set, id) and versioned by its digest."""
+
+    set: str
+    id: str
+    messages: tuple[Message, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    environment: Environment = Environment()
+    reference: Reference = Reference()
+    tags: dict[str, Tag] = Field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """Content address over every field."""
+        return digest(self.model_dump(mode="json"))

@@ -1,0 +1,1 @@
+"""LLM judges driven by a rubric object; no particular rubric is known here."""

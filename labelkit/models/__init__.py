@@ -1,0 +1,1 @@
+"""Reaching models: one OpenAI-compatible async client; engines only bring a URL into being."""

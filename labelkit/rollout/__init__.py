@@ -1,0 +1,1 @@
+"""Turning tasks into traces: scripted environments and protocols."""

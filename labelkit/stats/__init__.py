@@ -1,0 +1,1 @@
+"""Numbers people cite: pure functions over arrays and label triples; no store, no pages."""

@@ -1,0 +1,1 @@
+"""The trace store (SQLite, or PostgreSQL by URL): content-addressed, append-only, idempotent."""

@@ -1,0 +1,1 @@
+"""The verbs: one implementation for command line, notebook and app."""
