@@ -1,0 +1,18 @@
+"""Fixtures that every part of the tests may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of handed-over facts and real data beside the checkout."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip(f"needs the reference data in {folder.name}/ beside the checkout")
+    return folder
