@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["tests.fake_server.plugin"]
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
