@@ -1,0 +1,134 @@
+"""Text made comparable without losing its place.
+
+People and models write the same thing in different code points: a no-break space, full-width
+digits, a line break in the middle of a sentence. Comparing needs one form; evidence needs offsets
+into the *original* text. A ``Folded`` text holds both. Folding removes zero-width characters,
+applies NFKC and (for quotes) makes every run of white space one space. It does nothing looser:
+no case, no punctuation, no dashes, no quotation marks.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+_ZERO_WIDTH = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093c\u094d"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
+)
+# A cluster is bounded: canonical ordering of an endless run of marks would be quadratic.
+_CLUSTER = (
+    "[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?"
+    f"|[^{_MARKS}{_ZERO_WIDTH}\\s][{_MARKS}]{{1,32}}|[^\\x00-\\x7f]"
+)
+_ODD_SPACE = re.compile(r"[^\S ]\s*| \s+")
+_QUOTE_PIECES = re.compile(f"[{_ZERO_WIDTH}\\s]+|{_CLUSTER}")
+_VALUE_PIECES = re.compile(f"[{_ZERO_WIDTH}]+|[\u2070\u00b9\u00b2\u00b3\u2074-\u207b]+|{_CLUSTER}")
+_REMOVED = re.compile(f"[{_ZERO_WIDTH}]+")
+# Dashes that stand for a minus or a range, and signs NFKC leaves apart.
+_VALUE_SIGNS = {
+    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2212": "-",
+    "\ufe63": "-", "\uff0d": "-", "\u00d7": "x", "\u2715": "x", "\u22c5": "x", "\u00b7": "x",
+    "\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u2044": "/",
+    "\u066b": ".", "\u066c": ",", "\u00b0": "\u00b0",
+}  # fmt: skip
+
+
+class Folded:
+    """A folded text with the way back to the original.
+
+    ``text`` is the folded text; ``span`` maps a range of it to offsets of the original. Only
+    replaced places are stored, so that a text with few of them costs little.
+    """
+
+    __slots__ = ("_ends", "_o_ends", "_o_starts", "_starts", "text")
+
+    def __init__(self, text: str, changes: Iterable[tuple[int, int, int, int]] = ()) -> None:
+        self.text = text
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._o_starts: list[int] = []
+        self._o_ends: list[int] = []
+        for start, end, o_start, o_end in changes:
+            self._starts.append(start)
+            self._ends.append(end)
+            self._o_starts.append(o_start)
+            self._o_ends.append(o_end)
+
+    def _place(self, index: int) -> tuple[int, int]:
+        """Original start and end of the folded character at ``index``."""
+        at = bisect_right(self._starts, index) - 1
+        if at < 0:
+            return index, index + 1
+        if index < self._ends[at]:
+            return self._o_starts[at], self._o_ends[at]
+        moved = index - self._ends[at] + self._o_ends[at]
+        return moved, moved + 1
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Offsets (end exclusive) in the original of the folded range; needs ``end > start``."""
+        if not self._starts:
+            return start, end
+        return self._place(start)[0], self._place(end - 1)[1]
+
+
+def _replace(text: str, pieces: re.Pattern[str], fold_piece: Callable[[str], str]) -> Folded:
+    out: list[str] = []
+    changes: list[tuple[int, int, int, int]] = []
+    known: dict[str, str] = {}
+    position = length = 0
+    for match in pieces.finditer(text):
+        piece = match.group()
+        new = known.get(piece)
+        if new is None:
+            new = known[piece] = fold_piece(piece)
+        if new == piece:
+            continue
+        start, end = match.span()
+        out.extend((text[position:start], new))
+        length += start - position
+        changes.append((length, length + len(new), start, end))
+        length += len(new)
+        position = end
+    out.append(text[position:])
+    return Folded("".join(out), changes)
+
+
+def _quote_piece(piece: str) -> str:
+    if piece[0].isspace() or _REMOVED.match(piece):
+        return " " if any(c.isspace() for c in piece) else ""
+    return unicodedata.normalize("NFKC", piece)
+
+
+def _value_piece(piece: str) -> str:
+    first = piece[0]
+    if first in _VALUE_SIGNS:
+        return _VALUE_SIGNS[first]
+    if _REMOVED.match(piece):
+        return ""
+    if first in "\u2070\u00b9\u00b2\u00b3" or "\u2074" <= first <= "\u207b":
+        # An exponent would melt into the number before it: 10\u207b\u2077 must not become 10-7.
+        return "^" + unicodedata.normalize("NFKC", piece).replace("\u2212", "-")
+    return unicodedata.normalize("NFKC", piece)
+
+
+@lru_cache(maxsize=8)
+def fold_quote(text: str) -> Folded:
+    """Fold for word-for-word comparison: white space, zero-width characters, NFKC."""
+    if text.isascii():
+        if not _ODD_SPACE.search(text):
+            return Folded(text)
+        return _replace(text, _ODD_SPACE, _quote_piece)
+    return _replace(text, _QUOTE_PIECES, _quote_piece)
+
+
+@lru_cache(maxsize=64)
+def fold_values(text: str) -> Folded:
+    """Fold for reading values: NFKC, one minus sign, straight quotes, exponents as ``^-7``."""
+    if text.isascii():
+        return Folded(text)
+    return _replace(text, _VALUE_PIECES, _value_piece)
