@@ -105,12 +105,32 @@ class Framing(Frozen):
     limits: dict[ViewPart, int] = Field(default_factory=dict)
 
 
+class FactRange(Frozen):
+    """Bounds of a counted fact, both inclusive; an absent bound does not bound."""
+
+    min: float | None = None
+    max: float | None = None
+
+
+class RuleCase(Frozen):
+    """One row of the ordered table of the ``facts`` rule; the first row that matches wins.
+
+    ``when`` maps a fact's name (see ``labelkit.rules.facts``) to a range or to a list of allowed
+    values; every one must hold. ``label`` None abstains: the judges decide.
+    """
+
+    when: dict[str, FactRange | tuple[Tag, ...]] = Field(default_factory=dict)
+    label: str | None = None
+    subsets: tuple[str, ...] = ()
+
+
 class Ensemble(Frozen):
     """How the labels of several raters become one.
 
     ``tie``: ``rule`` takes the rule's label when the top count is shared, ``none`` leaves the row
     unlabelled (reason ``tie``). ``null_policy``: ``drop_row`` drops a row when any rater's label
-    is missing (as the source papers do), ``ignore`` votes with the raters that have one.
+    is missing or unreadable (as the source papers do), ``ignore`` votes with the raters that have
+    one. A rater that abstained defers: under either policy it does not vote.
     """
 
     method: Literal["majority"] = "majority"
@@ -171,8 +191,8 @@ class Rubric(Frozen):
 
     ``subset_tag`` names the task tag whose value selects the labels that apply; ``subsets`` lists
     its allowed values (empty: one label set for every task). ``applies_to`` excludes rows by tag.
-    ``rule`` names a rule classifier, ``rule_policy`` its options. ``warnings`` are raised by the
-    loader for things that are allowed but probably not meant.
+    ``rule`` names a rule classifier, ``rule_policy`` its options; ``rule_table`` is the table of
+    the rule ``facts``, which labels from counted facts without any code.
     """
 
     name: str
@@ -187,6 +207,7 @@ class Rubric(Frozen):
     framings: tuple[Framing, ...] = ()
     rule: str | None = None
     rule_policy: dict[str, Tag] = Field(default_factory=dict)
+    rule_table: tuple[RuleCase, ...] = ()
     ensemble: Ensemble = Ensemble()
     rates: tuple[Rate, ...] = ()
     guideline: str = ""
