@@ -1,0 +1,179 @@
+"""The result type of every agreement coefficient, and the one way to get its standard error.
+
+All chance-corrected coefficients here are (pa - pe) / (1 - pe). Gwet's standard error linearises
+that ratio item by item, so one function serves them all: a coefficient only has to say what each
+item contributes to pa and to pe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from labelkit.stats.intervals import Interval
+from labelkit.stats.quantiles import check_level, normal_quantile, t_quantile
+from labelkit.stats.ratings import Floats, RatingTable
+from labelkit.stats.undefined import Number, Reason, Undefined
+
+TINY = 1e-12
+"""Below this 1 - pe is zero: the data show no variation that agreement could be measured on."""
+
+_NO_NULL = Undefined(Reason.NO_FORMULA, "no standard error under the null")
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One agreement coefficient with everything that has to be printed beside it.
+
+    Args:
+        name: which coefficient, for example ``cohen_kappa``.
+        value: the coefficient, or why it is undefined.
+        se: its standard error.
+        interval: its confidence interval.
+        observed: observed agreement (pa, po), weighted where weights are.
+        expected: agreement expected by chance (pe).
+        n_items: items that enter the coefficient.
+        n_raters: raters who rated anything.
+        n_pairs: pairs of ratings of one item that were compared.
+        se_null: standard error under no agreement beyond chance, for testing only.
+        parts: values by category (``category_kappas``) or by rater pair, where they exist.
+        flags: machine-readable warnings, for example ``zero_width_interval``.
+    """
+
+    name: str
+    value: Number
+    se: Number
+    interval: Interval | Undefined
+    observed: Number
+    expected: Number
+    n_items: int
+    n_raters: int
+    n_pairs: int
+    se_null: Number = _NO_NULL
+    parts: tuple[Number, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def missing(name: str, table: RatingTable, why: Undefined, **known: Number) -> Coefficient:
+    """Return a coefficient that is undefined, with what is known of it."""
+    return Coefficient(
+        name,
+        why,
+        why,
+        why,
+        known.get("observed", why),
+        known.get("expected", why),
+        table.n_items,
+        table.n_raters,
+        table.n_pairs,
+        se_null=why,
+    )
+
+
+def nothing_to_compare(table: RatingTable) -> Undefined | None:
+    """Return why no two ratings of one item exist, or None when they do."""
+    if table.n_items == 0:
+        return Undefined(Reason.NO_ITEMS, "no item has a rating")
+    if table.n_pairable > 0:
+        return None
+    if table.n_raters < 2:
+        return Undefined(Reason.SINGLE_RATER, "agreement needs at least two raters")
+    return Undefined(Reason.NO_OVERLAP, "no item was rated by two raters")
+
+
+def linearised(
+    name: str,
+    table: RatingTable,
+    observed: Floats,
+    expected: Floats | float,
+    pe: float,
+    level: float,
+    flags: tuple[str, ...] = (),
+) -> Coefficient:
+    """Return (pa - pe) / (1 - pe) with Gwet's standard error and interval.
+
+    Gwet (2008), Br. J. Math. Stat. Psychol. 61:29, eqs. 30-37, in the form of his handbook (2014,
+    ch. 5.3): item i contributes ``k_i = (pa_i - pe)/(1 - pe) - 2 (1 - k)(pe_i - pe)/(1 - pe)``
+    (the first term scaled by n / n' over the n' items with two or more ratings, 0 elsewhere), and
+    the variance is sum (k_i - k)^2 / (n (n - 1)). The interval is k +- t(n - 1) se, cut at 1.
+
+    Args:
+        name: name of the coefficient.
+        table: the ratings; n is the number of items with at least one rating.
+        observed: contribution of every distinct row to pa, shape (d,); their mean is pa.
+        expected: contribution of every distinct row to pe (half its derivative), shape (d,), or
+            the constant pe when chance agreement does not depend on the data.
+        pe: chance agreement.
+        level: confidence level.
+        flags: flags to carry over.
+    """
+    freq = table.freq * (table.ratings_per_row >= 1)
+    n = float(freq.sum())
+    pa = float(freq @ observed) / n
+    if 1.0 - pe <= TINY:
+        why = Undefined(
+            Reason.NO_VARIATION, "chance agreement is 1: all ratings fall into one category"
+        )
+        return missing(name, table, why, observed=pa, expected=pe)
+    value = (pa - pe) / (1.0 - pe)
+    # An item with one rating says nothing of observed agreement: its first term is 0.
+    paired = (table.ratings_per_row >= 2) * (n / float(table.n_pairable))
+    per_row = (observed - pe * paired) / (1.0 - pe)
+    per_row = per_row - 2.0 * (1.0 - value) * (expected - pe) / (1.0 - pe)
+    se = standard_error(per_row, freq, value)
+    interval = t_interval(value, se, n, level)
+    return Coefficient(
+        name,
+        value,
+        se,
+        interval,
+        pa,
+        pe,
+        table.n_items,
+        table.n_raters,
+        table.n_pairs,
+        flags=flags + interval_flags(interval, n),
+    )
+
+
+def standard_error(per_row: Floats, freq: Floats, centre: float) -> Number:
+    """Return sqrt(sum f_i (x_i - centre)^2 / (n (n - 1))), n = sum f_i."""
+    n = float(freq.sum())
+    if n < 2:
+        return Undefined(Reason.SINGLE_ITEM, "a standard error needs at least two items")
+    return sqrt(max(0.0, float(freq @ np.square(per_row - centre))) / (n * (n - 1)))
+
+
+def t_interval(value: float, se: Number, n: float, level: float) -> Interval | Undefined:
+    """Return value +- t(n - 1) se with the upper limit cut at 1."""
+    check_level(level)
+    if isinstance(se, Undefined):
+        return se
+    reach = t_quantile(level, n - 1) * se
+    return Interval(value - reach, max(value, min(1.0, value + reach)), level, "gwet_t")
+
+
+def z_interval(value: float, se: Number, level: float, method: str) -> Interval | Undefined:
+    """Return value +- z se with the upper limit cut at 1."""
+    check_level(level)
+    if isinstance(se, Undefined):
+        return se
+    reach = normal_quantile(level) * se
+    return Interval(value - reach, max(value, min(1.0, value + reach)), level, method)
+
+
+def interval_flags(interval: Interval | Undefined, n: float) -> tuple[str, ...]:
+    """Return warnings about an interval: one without width shows lack of information."""
+    flags: tuple[str, ...] = ()
+    if isinstance(interval, Interval) and interval.high - interval.low <= TINY:
+        flags += ("zero_width_interval",)
+    if n < 20:
+        flags += ("few_items",)
+    return flags
+
+
+def flagged(result: Coefficient, *flags: str) -> Coefficient:
+    """Return the same coefficient with more flags."""
+    return replace(result, flags=result.flags + tuple(f for f in flags if f not in result.flags))
