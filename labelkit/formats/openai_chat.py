@@ -1,0 +1,196 @@
+"""OpenAI chat conversations: JSON Lines, an array or one object, with what people write around.
+
+Accepted per record: ``messages`` (required; also inside ``request``), ``choices`` (a raw API
+response, also inside ``response``: the first choice's message is the model's reply), and
+``model``, ``task_id`` or ``id``, ``task_set``, ``condition``, ``repeat``, ``state``,
+``finish_reason``, ``error``, ``usage``, ``tags``, ``metadata``, ``tool_mode``, ``tools`` or
+``functions``. Everything else stays in ``Trace.extra``. Tools make a ``Task`` only where the
+record names its task set and task id; otherwise they stay in ``Trace.extra`` too, because a task
+without an identity could be confused with another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from labelkit.domain.message import Message
+from labelkit.domain.task import Task
+from labelkit.domain.trace import RowState, Trace
+from labelkit.formats import rows
+from labelkit.formats.chat import prompt_of, read_message, read_messages, read_tools
+from labelkit.formats.jsonstream import json_records
+from labelkit.formats.reader import (
+    BrokenRecordError,
+    Finding,
+    Head,
+    Item,
+    Notes,
+    ReadOptions,
+    TaskBook,
+)
+
+_USED = frozenset({
+    "messages", "request", "response", "choices", "model", "task_id", "id", "task_set",
+    "condition", "repeat", "state", "finish_reason", "error", "usage", "tags", "metadata",
+    "tool_mode", "tools", "functions",
+})  # fmt: skip
+_REPLY_KEYS = frozenset({"messages", "choices", "request", "response"})
+_FOREIGN = re.compile(r'"(?:input_schema|tool_use|tool_result)"')
+_STATES = frozenset(state.value for state in RowState)
+
+
+class OpenAIChat:
+    """Reads OpenAI chat conversations."""
+
+    name = "openai-chat"
+    description = "OpenAI chat conversations (JSON Lines, array or object with `messages`)"
+
+    def sniff(self, head: Head) -> float:
+        """Sure with ``messages``, unless calls are written the way Anthropic's API does."""
+        if "messages" in head.keys:
+            foreign = _FOREIGN.search(head.text) and '"tool_calls"' not in head.text
+            return 0.4 if foreign else 0.9
+        if "choices" in head.keys or {"request", "response"} <= head.keys:
+            return 0.6
+        return 0.3 if '"role"' in head.text and '"content"' in head.text else 0.0
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Item]:
+        """Yield one trace per record, before it the task if the record describes a new one."""
+        book = TaskBook()
+        for record in json_records(path):
+            if record.broken is not None:
+                yield Finding(path.name, record.number, "broken", record.broken)
+                continue
+            try:
+                source = f"{path.name}:{record.number}"
+                items = _row(record.value, source, options, record.notes, book)
+            except (BrokenRecordError, ValueError, RecursionError) as error:
+                yield Finding(path.name, record.number, "broken", reason(error))
+                continue
+            yield from items
+            yield from record.notes.findings(path, record.number)
+
+
+def reason(error: Exception) -> str:
+    """Return why a record could not be represented, in one sentence without its values."""
+    if isinstance(error, RecursionError):
+        return "the record is nested too deeply"
+    first = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return first if isinstance(error, BrokenRecordError) else f"the record does not fit: {first}"
+
+
+def _row(
+    row: Any, source: str, options: ReadOptions, notes: Notes, book: TaskBook
+) -> list[Task | Trace]:
+    if not isinstance(row, dict):
+        raise BrokenRecordError("the record is not an object")
+    if not _REPLY_KEYS & row.keys():
+        raise BrokenRecordError("the record has no `messages`")
+    row = _flattened(row)
+    extra = {key: value for key, value in row.items() if key not in _USED}
+    messages, finish_reason = _conversation(row, extra, notes)
+    if not messages and not row.get("error"):
+        raise BrokenRecordError("`messages` is empty")
+    state, error = rows.row_state(messages, finish_reason, rows.read_error(row.get("error")))
+    if row.get("state") in _STATES:
+        state = RowState(row["state"])
+    elif row.get("state") is not None:
+        extra["state"] = row["state"]
+    task_id = _task_id(row, extra)
+    task_set = options.task_set or rows.text_field(row, "task_set", extra)
+    task = _task(row, extra, task_set, task_id, messages)
+    tool_mode = row.get("tool_mode")
+    if tool_mode is not None and tool_mode not in {"native", "emulated"}:
+        extra["tool_mode"] = tool_mode
+        tool_mode = None
+    condition = options.condition
+    if condition is None:
+        condition = rows.text_field(row, "condition", extra)
+    trace = Trace(
+        model=rows.model_name(options.model, rows.text_field(row, "model", extra), notes),
+        messages=messages,
+        state=state,
+        task_set=task_set,
+        task_id=task_id,
+        condition=condition or "",
+        repeat=rows.repeat_of(row.get("repeat"), extra, "repeat", notes),
+        finish_reason=finish_reason,
+        error=error,
+        usage=rows.read_usage(row.get("usage"), extra),
+        tool_mode=tool_mode,
+        tags=rows.read_tags(row, extra),
+        extra=extra,
+        source=source,
+    )
+    return [task, trace] if task is not None and book.is_new(task, notes) else [trace]
+
+
+def _flattened(row: dict[str, Any]) -> dict[str, Any]:
+    """Lay a request and its response side by side; what the row itself says wins."""
+    merged: dict[str, Any] = {}
+    for key in ("request", "response"):
+        if isinstance(row.get(key), dict):
+            merged |= row[key]
+    return merged | {key: value for key, value in row.items() if key not in {"request", "response"}}
+
+
+def _conversation(
+    row: dict[str, Any], extra: dict[str, Any], notes: Notes
+) -> tuple[tuple[Message, ...], str | None]:
+    messages = read_messages(row["messages"], notes) if "messages" in row else ()
+    finish_reason = rows.text_field(row, "finish_reason", extra)
+    choices = row.get("choices")
+    if not isinstance(choices, list) or not choices:
+        if choices:
+            extra["choices"] = choices
+        return messages, finish_reason
+    first = choices[0]
+    if not isinstance(first, dict) or not isinstance(first.get("message"), dict):
+        raise BrokenRecordError("`choices` holds no message")
+    reply = {"role": "assistant"} | first["message"]
+    messages = (*messages, read_message(reply, notes))
+    rest = {key: value for key, value in first.items() if key not in {"message", "finish_reason"}}
+    if rest.pop("index", 0) != 0 or any(value is not None for value in rest.values()):
+        extra["choice"] = rest
+    if len(choices) > 1:
+        extra["other_choices"] = choices[1:]
+        notes.lost("a response has several choices; the first is the reply, the others are kept")
+    return messages, finish_reason or rows.text_field(first, "finish_reason", extra)
+
+
+def _task_id(row: dict[str, Any], extra: dict[str, Any]) -> str | None:
+    """Prefer ``task_id``; an ``id`` made by an API names a response and no task."""
+    stated = rows.text_field(row, "task_id", extra)
+    record_id = rows.text_field(row, "id", extra)
+    if record_id is None:
+        return stated
+    if stated is not None or record_id.startswith(("chatcmpl", "resp_")):
+        extra["id"] = row["id"]
+        return stated
+    return record_id
+
+
+def _task(
+    row: dict[str, Any],
+    extra: dict[str, Any],
+    task_set: str | None,
+    task_id: str | None,
+    messages: tuple[Message, ...],
+) -> Task | None:
+    task = None
+    for key in ("tools", "functions"):
+        raw = row.get(key)
+        if raw is None:
+            continue
+        tools = read_tools(raw) if task is None else None
+        if tools is None or task_set is None or task_id is None:
+            extra[key] = raw
+        else:
+            task = Task(set=task_set, id=task_id, messages=prompt_of(messages), tools=tools)
+    return task
+
+
+READER = OpenAIChat()

@@ -1,0 +1,129 @@
+"""What every format file is: a sniffer and a stream of items, with nothing dropped silently.
+
+A format file knows one way in which people store traces or tasks. It turns records into domain
+values and says, record by record, what it had to mend, what it could not keep and what it could
+not read. It never opens a store, never decides what a call or an answer *means* (that is
+``labelkit.grounding``) and never holds more than one record of a line or array file in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Protocol
+
+from labelkit.domain.task import Task
+from labelkit.domain.trace import Trace
+from labelkit.formats.keys import first_keys
+
+FindingKind = Literal["repaired", "lost", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing a user must know about one record.
+
+    ``record`` is the 1-based line of a line file or the 0-based index in an array. ``what`` is one
+    sentence, worded without values of the record where possible, so that equal findings can be
+    counted together. ``repaired``: changed to fit, meaning kept. ``lost``: could not be kept or
+    was not there. ``broken``: the whole record could not be read.
+    """
+
+    file: str
+    record: int
+    kind: FindingKind
+    what: str
+
+
+Item = Task | Trace | Finding
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What the user states about a file; each wins over what the file says."""
+
+    task_set: str | None = None
+    model: str | None = None
+    condition: str | None = None
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a file: its path and about the first 64 kB, decoded leniently."""
+
+    path: Path
+    text: str
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Keys of the first object (first line, first array element or the whole file)."""
+        return first_keys(self.text)
+
+
+class Reader(Protocol):
+    """One format. Instances are stateless: one reader serves any number of files at once."""
+
+    @property
+    def name(self) -> str:
+        """What ``--format`` takes."""
+
+    @property
+    def description(self) -> str:
+        """One line for ``--help`` and for error messages."""
+
+    def sniff(self, head: Head) -> float:
+        """Return the confidence, 0 to 1, that the file is in this format; reads nothing."""
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Item]:
+        """Yield tasks, traces and findings in file order, in constant memory."""
+
+
+class BrokenRecordError(Exception):
+    """Raised inside a reader when a record cannot be represented; becomes a finding."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What is found while one record is read; the reader turns it into findings at the end."""
+
+    found: list[tuple[FindingKind, str]] = field(default_factory=list)
+
+    def repaired(self, what: str) -> None:
+        """Note a change that keeps the meaning."""
+        self._add("repaired", what)
+
+    def lost(self, what: str) -> None:
+        """Note something that could not be kept or was not there."""
+        self._add("lost", what)
+
+    def _add(self, kind: FindingKind, what: str) -> None:
+        if (kind, what) not in self.found:
+            self.found.append((kind, what))
+
+    def findings(self, path: Path, record: int) -> Iterator[Finding]:
+        """Yield what was noted, once per record and sentence."""
+        for kind, what in self.found:
+            yield Finding(path.name, record, kind, what)
+
+
+@dataclass(slots=True)
+class TaskBook:
+    """Lets a task through once per content, so that a run file names each task once.
+
+    Keeps one digest per task: about 200 bytes each, independent of the size of the traces.
+    """
+
+    digests: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def is_new(self, task: Task, notes: Notes) -> bool:
+        """Whether this content of the task was not the last one seen under its id."""
+        key = (task.set, task.id)
+        before = self.digests.get(key)
+        if before == task.digest:
+            return False
+        if before is not None:
+            notes.repaired("the task is described differently from an earlier record; both kept")
+        self.digests[key] = task.digest
+        return True

@@ -1,0 +1,203 @@
+"""Which formats there are, which one a file is in, and the one way to read a file.
+
+``read_file`` is what workflows call: it streams tasks and traces and keeps the account of what
+was read, mended, lost and broken. A new format is one file and one entry in ``READERS``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from labelkit.domain.task import Task
+from labelkit.domain.trace import Trace
+from labelkit.errors import FormatError
+from labelkit.formats import openai_chat, tau_bench, toolfailbench
+from labelkit.formats.reader import Finding, FindingKind, Head, Item, Reader, ReadOptions
+from labelkit.formats.source import read_head
+
+READERS: tuple[Reader, ...] = (
+    openai_chat.READER,
+    tau_bench.READER,
+    tau_bench.FEW_SHOT,
+    toolfailbench.TASKS,
+    toolfailbench.RESULTS,
+)
+
+_SURE = 0.5
+_EXAMPLES = 5
+_DISTINCT = 200
+_OTHER = "other findings of this kind"
+
+
+def reader_names() -> tuple[str, ...]:
+    """Return what ``--format`` takes, in the order of the registry."""
+    return tuple(reader.name for reader in READERS)
+
+
+def reader_named(name: str) -> Reader:
+    """Return the reader called ``name``.
+
+    Raises:
+        FormatError: there is none.
+    """
+    for reader in READERS:
+        if reader.name == name:
+            return reader
+    raise FormatError(f"there is no format {name!r}; known formats: {', '.join(reader_names())}")
+
+
+def sniff_format(path: str | Path) -> Reader:
+    """Return the reader that knows the file best, from its name and first 64 kB.
+
+    Raises:
+        FormatError: the file cannot be read, or no reader is sure; names the nearest guesses.
+    """
+    return _sniff(read_head(Path(path)))
+
+
+def _sniff(head: Head) -> Reader:
+    scores = sorted(((r.sniff(head), r) for r in READERS), key=lambda pair: -pair[0])
+    if scores[0][0] >= _SURE:
+        return scores[0][1]
+    if not head.text.lstrip().startswith(("{", "[")):
+        found = "it does not begin with JSON"
+    elif head.keys:
+        names = [key if len(key) <= 40 else f"{key[:40]}..." for key in sorted(head.keys)[:6]]
+        found = f"its first record has the keys {', '.join(map(repr, names))}"
+    else:
+        found = "its first record has no keys"
+    near = [reader.name for score, reader in scores if score > 0][:2]
+    guess = f"; the nearest guess is {' or '.join(near)}" if near else ""
+    raise FormatError(
+        f"{head.path} is in no known format ({found}){guess}; "
+        f"force one with --format ({', '.join(reader_names())})"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LossLine:
+    """Equal findings counted together, with the first few records they were made in."""
+
+    kind: FindingKind
+    what: str
+    count: int
+    records: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LossReport:
+    """The account of one file. ``broken`` counts records; ``lines`` is sorted, worst first."""
+
+    path: Path
+    format: str
+    tasks: int
+    traces: int
+    lines: tuple[LossLine, ...]
+
+    def total(self, kind: FindingKind) -> int:
+        """Return how many findings of ``kind`` were made."""
+        return sum(line.count for line in self.lines if line.kind == kind)
+
+    @property
+    def broken(self) -> int:
+        """Records that could not be read at all."""
+        return self.total("broken")
+
+    @property
+    def clean(self) -> bool:
+        """Whether everything was read exactly as it was."""
+        return not self.lines
+
+
+class Reading(Iterator[Task | Trace]):
+    """The stream of one file's tasks and traces; afterwards ``findings`` and ``report``.
+
+    Memory is constant however many findings there are: equal ones are counted and only the first
+    few of each kept as examples.
+    """
+
+    def __init__(self, path: Path, reader: Reader, options: ReadOptions) -> None:
+        self.path = path
+        self.format = reader.name
+        self._items: Iterator[Item] = reader.read(path, options)
+        self._counts: Counter[tuple[FindingKind, str]] = Counter()
+        self._examples: dict[tuple[FindingKind, str], list[Finding]] = {}
+        self._tasks = 0
+        self._traces = 0
+
+    def __next__(self) -> Task | Trace:
+        for item in self._items:
+            if isinstance(item, Finding):
+                self._keep(item)
+            elif self._addressable(item):
+                return item
+        if not self._tasks and not self._traces:
+            raise FormatError(self._nothing_read())
+        raise StopIteration
+
+    def _addressable(self, item: Task | Trace) -> bool:
+        """Count an item, unless it is nested so deeply that it can have no digest."""
+        try:
+            _ = item.digest
+        except (ValueError, RecursionError):
+            number = int(item.source.rpartition(":")[2]) if isinstance(item, Trace) else 0
+            self._keep(Finding(self.path.name, number, "broken", "the record is nested too deeply"))
+            return False
+        if isinstance(item, Task):
+            self._tasks += 1
+        else:
+            self._traces += 1
+        return True
+
+    def _keep(self, finding: Finding) -> None:
+        key = (finding.kind, finding.what)
+        if key not in self._counts and len(self._counts) >= _DISTINCT:
+            key = (finding.kind, _OTHER)
+        self._counts[key] += 1
+        examples = self._examples.setdefault(key, [])
+        if len(examples) < _EXAMPLES:
+            examples.append(finding)
+
+    def _nothing_read(self) -> str:
+        broken = [f for f in self.findings if f.kind == "broken"]
+        why = f": record {broken[0].record}: {broken[0].what}" if broken else ""
+        return (
+            f"{self.path}: no record could be read as {self.format}{why}; "
+            "check the file or name another format with --format"
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The first few findings of each wording, in order of first appearance."""
+        return tuple(f for examples in self._examples.values() for f in examples)
+
+    @property
+    def report(self) -> LossReport:
+        """The account so far; complete once the stream has ended."""
+        order: dict[FindingKind, int] = {"broken": 0, "lost": 1, "repaired": 2}
+        lines = [
+            LossLine(kind, what, n, tuple(f.record for f in self._examples[kind, what]))
+            for (kind, what), n in self._counts.items()
+        ]
+        lines.sort(key=lambda line: (order[line.kind], -line.count, line.what))
+        return LossReport(self.path, self.format, self._tasks, self._traces, tuple(lines))
+
+
+def read_file(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002 - the name of the command line option
+    options: ReadOptions | None = None,
+) -> Reading:
+    """Open a file for streaming; the format is sniffed unless named.
+
+    Raises:
+        FormatError: at once for a file that cannot be read or a format that is not known; during
+            iteration when the file ends and not one record could be read.
+    """
+    file = Path(path)
+    head = read_head(file)
+    reader = reader_named(format) if format is not None else _sniff(head)
+    return Reading(file, reader, options or ReadOptions())
