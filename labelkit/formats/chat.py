@@ -22,8 +22,7 @@ _REASONING = ("reasoning_content", "reasoning", "thinking")
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 _FOREIGN_PARTS = frozenset({"tool_use", "tool_result", "tool-call", "tool-result"})
 _CALL_KEYS = frozenset({"id", "type", "function", "custom"})
-_FLAT_FOREIGN_PARTS = frozenset({"tool_use", "tool_result", "tool-call", "tool-result"})
-_CALL_KEYS = frozenset({"id", "type", "name", "arguments"})
+_FLAT_CALL_KEYS = frozenset({"id", "type", "name", "arguments"})
 
 
 def read_messages(raw: Any, notes: Notes) -> tuple[Message, ...]:

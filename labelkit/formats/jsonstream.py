@@ -192,6 +192,7 @@ class _Window:
         self.text = ""
         self.at = 0
         self.ended = False
+        self.lost = False
 
     def grow(self) -> None:
         """Read on; doubling keeps the work linear for a record of any size."""
@@ -227,6 +228,8 @@ def _array(path: Path) -> Iterator[Record]:
                 yield Record(number, broken="the file ends before the array does")
                 return
             yield _element(decoder, window, number)
+            if window.lost:
+                return
             number += 1
         window.at += 1
         if window.skip(_SPACE):
@@ -266,28 +269,38 @@ def _maybe_cut(error: Exception, length: int) -> bool:
 
 
 def _skip_element(window: _Window, number: int, why: str) -> Record:
-    """Find the end of a damaged element by its brackets, without keeping what is skipped."""
-    depth = 0
+    """Find the end of a damaged element by its brackets, without keeping what is skipped.
+
+    A closing bracket that does not fit closes what was left open inside it.
+    """
+    open_brackets: list[str] = []
     while True:
         match = _STRUCTURE.search(window.text, window.at)
         if match is None:
             window.at = len(window.text)
             if window.ended:
-                return Record(number, broken=f"{why}; the rest of the file could not be told apart")
+                return _rest_lost(window, number, why)
             window.grow()
             continue
         mark = match.group()
-        if depth <= 0 and mark in {",", "]"}:
+        if not open_brackets and mark in {",", "]"}:
             window.at = match.start()
             return Record(number, broken=why)
         window.at = match.end()
         if mark == '"':
             if not _skip_string(window):
-                return Record(number, broken=f"{why}; the rest of the file could not be told apart")
+                return _rest_lost(window, number, why)
         elif mark in "[{":
-            depth += 1
+            open_brackets.append(mark)
         elif mark in "]}":
-            depth -= 1
+            opener = "[" if mark == "]" else "{"
+            while opener in open_brackets and open_brackets.pop() != opener:
+                pass
+
+
+def _rest_lost(window: _Window, number: int, why: str) -> Record:
+    window.lost = True
+    return Record(number, broken=f"{why}; the rest of the file could not be told apart")
 
 
 def _skip_string(window: _Window) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:]', re.DOTALL)
+# A string that the cut left open runs to the end: without that the walk would be quadratic.
+_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[{}\[\]:]', re.DOTALL)
 
 
 def first_keys(text: str) -> frozenset[str]:
