@@ -119,8 +119,10 @@ class Client:
 
     # -- one row -------------------------------------------------------------------------------
 
-    async def complete(self, request: ChatRequest) -> Completion:
+    async def complete(self, request: ChatRequest, digest: str | None = None) -> Completion:
         """Return what came of ``request``; see ``Completion.failure`` when nothing did.
+
+        ``digest`` is its ``request_digest``, where the caller has computed it already.
 
         All waiting after the first send is bounded by ``endpoint.row_budget_s``. Waiting for the
         first place in the queue is not: a long queue is no fault of the row.
@@ -128,7 +130,9 @@ class Client:
         Raises:
             TypeError, ValueError: when the request itself is no JSON.
         """
-        row = _Row(request_digest(self.endpoint, request), time.monotonic(), self.capabilities)
+        row = _Row(
+            digest or request_digest(self.endpoint, request), time.monotonic(), self.capabilities
+        )
         while True:
             fault_or_reply, asked_s = await self._attempt(request, row)
             if isinstance(fault_or_reply, Reply):

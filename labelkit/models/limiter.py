@@ -34,8 +34,13 @@ class Limiter:
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._epoch = 0
         self._complained = False
-        self._paused_until = 0.0
+        self._paused_until = 0.0  # the loop's clock
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def paused(self) -> bool:
+        """Whether nobody is let in for now."""
+        return self._timer is not None
 
     async def acquire(self) -> int:
         """Wait for a place; returns a ticket for ``release``. Safe to cancel."""
@@ -90,7 +95,7 @@ class Limiter:
         self._admit()
 
     def _room(self) -> bool:
-        return self._timer is None and self.in_flight < int(self.window)
+        return not self.paused and self.in_flight < int(self.window)
 
     def _enter(self) -> None:
         self.in_flight += 1

@@ -137,7 +137,12 @@ class FakeServer:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
         runner = web.ServerRunner(
-            web.Server(self._handle, access_log=None, keepalive_timeout=300.0),  # type: ignore[arg-type]
+            web.Server(
+                self._handle,  # type: ignore[arg-type]
+                handler_cancellation=True,
+                access_log=None,
+                keepalive_timeout=300.0,
+            ),
             shutdown_timeout=0.2,
         )
         await runner.setup()
@@ -166,6 +171,14 @@ class FakeServer:
                 value = value.get(name) if isinstance(value, dict) else None
             found.append(value)
         return found
+
+    def wait_for(self, requests: int, timeout_s: float = 10.0) -> None:
+        """Block until so many chat requests have arrived since the last reset."""
+        until = time.monotonic() + timeout_s
+        while self.count < requests:
+            if time.monotonic() > until:
+                raise TimeoutError(f"{self.count} of {requests} requests arrived")
+            time.sleep(0.001)
 
     def stats(self) -> dict[str, Any]:
         """Counts for tests that run the server in another process."""
