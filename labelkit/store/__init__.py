@@ -1,1 +1,19 @@
-"""The trace store (SQLite, or PostgreSQL by URL): content-addressed, append-only, idempotent."""
+"""The trace store (SQLite, or PostgreSQL by URL): content-addressed, append-only, idempotent.
+
+``Store.open`` gives a thin object; everything else is a function that takes it:
+
+tasks        add_tasks, tasks, task
+traces       add_traces, rows, row, trace
+raters       add_rater, raters, add_rubric, rubric, rubrics
+labels       commit_labels, append_label, labels_of, label_counts
+pending      pending, pending_rows: the work list of a rater
+completions  completions (the cache), exchanges, usage (the ledger)
+reports      trace_table, label_table, counts: columns for statistics
+selection    Selection: which traces are meant
+"""
+
+from labelkit.store.engine import Store
+from labelkit.store.inserting import Added
+from labelkit.store.selection import EVERYTHING, Selection
+
+__all__ = ["EVERYTHING", "Added", "Selection", "Store"]

@@ -1,0 +1,147 @@
+"""What is left to label: the work list of a rater, read page by page while labels arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, bindparam, select
+
+from labelkit.domain.label import Outcome
+from labelkit.domain.task import Task
+from labelkit.domain.trace import Trace
+from labelkit.store.engine import Store
+from labelkit.store.raters import rater_ids
+from labelkit.store.selection import EVERYTHING, Order, Selection, chunks, selected
+from labelkit.store.tables import LABEL, TRACE
+from labelkit.store.traces import PageReader, pages
+
+
+@dataclass(frozen=True)
+class Pending:
+    """One (trace, repeat) that a rater still owes; its labels get ``version``.
+
+    The version is 0, or one above the highest in force when a failed row is tried again.
+    """
+
+    trace: str
+    repeat: int
+    version: int
+
+
+def pending(
+    store: Store,
+    rater: str,
+    questions: Sequence[str],
+    repeats: int = 1,
+    selection: Selection = EVERYTHING,
+    *,
+    retry_failed: bool = False,
+    order: Order = "prefix",
+) -> Iterator[Pending]:
+    """Yield every (trace, repeat) without a label in force for the rater and any of the questions.
+
+    Args:
+        store: the store.
+        rater: rater digest; one the store does not know owes everything.
+        questions: question ids; a row is done when all of them have a label of any outcome.
+        repeats: repeats 0 .. repeats - 1 are owed for every trace.
+        selection: which traces; its limit counts traces, not pairs.
+        retry_failed: also yield pairs where a label in force has the outcome ``failed``.
+        order: see ``Order``.
+
+    Each page (500 traces) looks at the labels when it is reached, so work that another process
+    finished meanwhile is not yielded. A pair is yielded at most once.
+    """
+    with store.reading() as connection:
+        ids, _ = selected(connection, selection, order)
+    debt = _Debt(tuple(questions), repeats, retry_failed)
+    for page in chunks(ids):
+        with store.reading() as connection:
+            owed = debt.of_page(store, connection, rater, page)
+            found = connection.execute(_DIGESTS, {"ids": [trace_id for trace_id, _, _ in owed]})
+            digests = {row.id: row.digest for row in found}
+        for trace_id, repeat, version in owed:
+            yield Pending(digests[trace_id], repeat, version)
+
+
+def pending_rows(
+    store: Store,
+    rater: str,
+    questions: Sequence[str],
+    repeats: int = 1,
+    selection: Selection = EVERYTHING,
+    *,
+    retry_failed: bool = False,
+    order: Order = "prefix",
+) -> Iterator[tuple[Pending, Trace, Task | None]]:
+    """Yield like ``pending``, each with its trace and current task; memory stays constant.
+
+    Only traces that owe something are read; repeats of one trace share one parsed value.
+    """
+    with store.reading() as connection:
+        ids, sizes = selected(connection, selection, order)
+    debt = _Debt(tuple(questions), repeats, retry_failed)
+    reader = PageReader(store)
+    for page in pages(ids, sizes):
+        with store.reading() as connection:
+            owed = debt.of_page(store, connection, rater, page)
+        wanted = list(dict.fromkeys(trace_id for trace_id, _, _ in owed))
+        values = dict(zip(wanted, reader.read(wanted), strict=True))
+        for trace_id, repeat, version in owed:
+            trace, task = values[trace_id]
+            yield Pending(trace.digest, repeat, version), trace, task
+
+
+_DIGESTS = select(TRACE.c.id, TRACE.c.digest).where(
+    TRACE.c.id.in_(bindparam("ids", expanding=True))
+)
+_STANDING = select(
+    LABEL.c.trace_id, LABEL.c.repeat, LABEL.c.question, LABEL.c.version, LABEL.c.outcome
+).where(
+    LABEL.c.trace_id.in_(bindparam("ids", expanding=True)),
+    LABEL.c.rater_id == bindparam("rater"),
+    LABEL.c.question.in_(bindparam("questions", expanding=True)),
+    LABEL.c.repeat < bindparam("repeats"),
+)
+
+
+@dataclass(frozen=True)
+class _Debt:
+    """What a rater owes per trace."""
+
+    questions: tuple[str, ...]
+    repeats: int
+    retry_failed: bool
+
+    def of_page(
+        self, store: Store, connection: Connection, rater: str, page: Sequence[int]
+    ) -> list[tuple[int, int, int]]:
+        """Return (trace id, repeat, version) of what is owed for one page, in its order."""
+        known = rater_ids(store, connection, {rater})
+        standing: dict[tuple[int, int], dict[str, tuple[int, str]]] = {}
+        if known:
+            values = {
+                "ids": list(page),
+                "rater": known[rater],
+                "questions": list(self.questions),
+                "repeats": self.repeats,
+            }
+            for row in connection.execute(_STANDING, values):
+                labels = standing.setdefault((row.trace_id, row.repeat), {})
+                in_force = labels.get(row.question)
+                if in_force is None or row.version > in_force[0]:
+                    labels[row.question] = (row.version, row.outcome)
+        return [
+            (trace_id, repeat, version)
+            for trace_id in page
+            for repeat in range(self.repeats)
+            if (version := self._owed(standing.get((trace_id, repeat), {}))) is not None
+        ]
+
+    def _owed(self, labels: dict[str, tuple[int, str]]) -> int | None:
+        """Return the version that is owed, or None when the row is done."""
+        failed = any(outcome == Outcome.FAILED.value for _, outcome in labels.values())
+        if failed and self.retry_failed:
+            return 1 + max(version for version, _ in labels.values())
+        return 0 if len(labels) < len(set(self.questions)) else None

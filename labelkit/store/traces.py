@@ -1,0 +1,202 @@
+"""Traces in the store: content-addressed, imported once, read back as a stream of constant size."""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, text
+
+from labelkit.digest import canonical_json, digest_text
+from labelkit.domain.task import Task
+from labelkit.domain.trace import Trace
+from labelkit.errors import StoreError
+from labelkit.store.engine import Store
+from labelkit.store.inserting import Added, insert_new
+from labelkit.store.selection import EVERYTHING, TRACE_TASK, Order, Selection, selected
+from labelkit.store.tables import TASK, TRACE, TRACE_BODY
+from labelkit.store.tasks import IMPORT_LOCK, read_task, tag_text, task_key
+
+_CHUNK_ROWS = 256
+_CHUNK_CHARS = 4_000_000
+_KNOWN_TASKS = 256
+_BODY = text(
+    "INSERT INTO trace_body (trace_id, body) SELECT id, :body FROM trace WHERE digest = :digest"
+    " ON CONFLICT DO NOTHING"
+)
+
+
+def add_traces(store: Store, traces: Iterable[Trace]) -> Added:
+    """Add traces, streaming; a trace that the store has by digest counts as known.
+
+    A trace may come before its task or have none. Written in chunks of at most 256 traces or about
+    4 million characters, each in one transaction, so memory does not grow with the import.
+
+    Raises:
+        StoreError: when the store cannot be written; whole chunks before it stay, and importing
+            the same traces again completes the rest.
+    """
+    added = Added()
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for trace in traces:
+        row = _trace_row(trace)
+        rows.append(row)
+        size += row["body_chars"]
+        if len(rows) >= _CHUNK_ROWS or size >= _CHUNK_CHARS:
+            added += _add_chunk(store, rows)
+            rows, size = [], 0
+    return added + _add_chunk(store, rows) if rows else added
+
+
+def _add_chunk(store: Store, rows: list[dict[str, Any]]) -> Added:
+    """Insert one chunk: the columns, then the bodies of whatever is in the store by digest."""
+    bodies = [{"digest": row["digest"], "body": row.pop("body")} for row in rows]
+    with store.writing(IMPORT_LOCK) as connection:
+        known = set(
+            connection.execute(
+                select(TRACE.c.digest).where(TRACE.c.digest.in_([b["digest"] for b in bodies]))
+            ).scalars()
+        )
+        new = insert_new(connection, TRACE, [row for row in rows if row["digest"] not in known])
+        fresh = [body for body in bodies if body["digest"] not in known]
+        if fresh:
+            connection.execute(_BODY, fresh)
+    return Added(new, len(rows) - new)
+
+
+def _trace_row(trace: Trace) -> dict[str, Any]:
+    """Return the columns of a trace and its body; the digest is the SHA-256 of that body."""
+    body = canonical_json(trace.model_dump(mode="json", exclude={"source"}))
+    return {
+        "digest": digest_text(body),
+        "task_key": task_key(trace.task_set, trace.task_id),
+        "task_set": trace.task_set,
+        "task_id": trace.task_id,
+        "model": trace.model,
+        "condition": trace.condition,
+        "repeat": trace.repeat,
+        "state": trace.state.value,
+        "domain": tag_text(trace.tags, "domain"),
+        "subset": tag_text(trace.tags, "subset"),
+        "tags": trace.tags,
+        "source": trace.source,
+        "imported_at": datetime.now(UTC),
+        "body_chars": len(body),
+        "body": body,
+    }
+
+
+def _read_trace(body: str, source: str, known_digest: str) -> Trace:
+    """Return the trace of a stored body; its digest is known and not computed again."""
+    trace = Trace.model_validate(json.loads(body) | {"source": source})
+    trace.__dict__["digest"] = known_digest
+    return trace
+
+
+def rows(
+    store: Store, selection: Selection = EVERYTHING, *, order: Order = "prefix"
+) -> Iterator[tuple[Trace, Task | None]]:
+    """Yield the selected traces, each with the current version of its task (or None).
+
+    The order is fixed at the first step (16 bytes per trace); traces are then read in pages of at
+    most 256 rows or about 4 million characters. No transaction stays open between two steps.
+    """
+    with store.reading() as connection:
+        ids, sizes = selected(connection, selection, order)
+    reader = PageReader(store)
+    for page in pages(ids, sizes):
+        yield from reader.read(page)
+
+
+def pages(ids: array[int], sizes: array[int]) -> Iterator[list[int]]:
+    """Cut ids into pages by rows and by characters."""
+    page: list[int] = []
+    chars = 0
+    for trace_id, size in zip(ids, sizes, strict=True):
+        if page and (len(page) >= _CHUNK_ROWS or chars + size > _CHUNK_CHARS):
+            yield page
+            page, chars = [], 0
+        page.append(trace_id)
+        chars += size
+    if page:
+        yield page
+
+
+class PageReader:
+    """Reads pages of traces; tasks that come again and again are parsed once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tasks: dict[int, Task] = {}
+
+    def read(self, ids: Sequence[int]) -> list[tuple[Trace, Task | None]]:
+        """Return traces and tasks in the order of ``ids``."""
+        with self._store.reading() as connection:
+            found = {row.id: row for row in connection.execute(_PAGE, {"ids": list(ids)})}
+            tasks = self._load_tasks(connection, {row.task for row in found.values()})
+        return [
+            (
+                _read_trace(row.body, row.source, row.digest),
+                None if row.task is None else tasks[row.task],
+            )
+            for row in (found[trace_id] for trace_id in ids)
+        ]
+
+    def _load_tasks(self, connection: Connection, ids: set[int | None]) -> dict[int, Task]:
+        """Return the tasks of one page; what an earlier page needed is kept while it is small."""
+        wanted = {task_id for task_id in ids if task_id is not None}
+        missing = wanted - self._tasks.keys()
+        if len(self._tasks) + len(missing) > _KNOWN_TASKS:
+            self._tasks = {i: task for i, task in self._tasks.items() if i in wanted}
+        if missing:
+            for row in connection.execute(_TASKS, {"ids": list(missing)}):
+                self._tasks[row.id] = read_task(row.body, row.digest)
+        return self._tasks
+
+
+_PAGE = (
+    select(TRACE.c.id, TRACE.c.digest, TRACE.c.source, TRACE_BODY.c.body, TASK.c.id.label("task"))
+    .select_from(TRACE_TASK.join(TRACE_BODY, TRACE_BODY.c.trace_id == TRACE.c.id))
+    .where(TRACE.c.id.in_(bindparam("ids", expanding=True)))
+)
+_TASKS = select(TASK.c.id, TASK.c.digest, TASK.c.body).where(
+    TASK.c.id.in_(bindparam("ids", expanding=True))
+)
+
+
+def row(store: Store, digest_or_prefix: str) -> tuple[Trace, Task | None]:
+    """Return one trace by its digest, or by the first characters of it, with its current task.
+
+    Raises:
+        StoreError: no trace, or several traces, begin like this.
+    """
+    prefix = digest_or_prefix.lower()
+    if not re.fullmatch(r"[0-9a-f]{1,64}", prefix):
+        raise StoreError(
+            f"{digest_or_prefix!r} is no trace digest; expected up to 64 hexadecimal digits, as"
+            " `labelkit report` and the app show them"
+        )
+    query = select(TRACE.c.id, TRACE.c.digest).where(TRACE.c.digest.startswith(prefix)).limit(3)
+    with store.reading() as connection:
+        found = connection.execute(query).all()
+    if not found:
+        raise StoreError(
+            f"the store {store.place} has no trace {digest_or_prefix}; import it first, or check"
+            " the digest"
+        )
+    if len(found) > 1:
+        raise StoreError(
+            f"several traces begin with {digest_or_prefix}, such as {found[0].digest[:16]} and"
+            f" {found[1].digest[:16]}; give more digits"
+        )
+    return PageReader(store).read([found[0].id])[0]
+
+
+def trace(store: Store, digest_or_prefix: str) -> Trace:
+    """Return one trace by digest or unique prefix; see ``row`` for the errors."""
+    return row(store, digest_or_prefix)[0]
