@@ -18,6 +18,9 @@ from labelkit.formats.reader import BrokenRecordError, Notes
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 _KNOWN = frozenset({"role", "content", "tool_calls", "function_call", "tool_call_id", "name"})
+_PLAIN = _KNOWN - {"function_call"}
+_PLAIN_CALL = {"id", "type", "function"}
+_PLAIN_FUNCTION = {"name", "arguments"}
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 _FOREIGN_PARTS = frozenset({"tool_use", "tool_result", "tool-call", "tool-result"})
@@ -37,7 +40,9 @@ def read_messages(raw: Any, notes: Notes) -> tuple[Message, ...]:
     legacy_id: str | None = None
     for index, entry in enumerate(raw):
         message = read_message(entry, notes)
-        if message.extra.get("legacy") == "function_call":
+        if not message.extra:
+            pass
+        elif message.extra.get("legacy") == "function_call":
             legacy_id = f"function_call_{index}"
             call = message.tool_calls[0].model_copy(update={"id": legacy_id})
             message = message.model_copy(update={"tool_calls": (call,)})
@@ -55,8 +60,10 @@ def read_message(raw: Any, notes: Notes) -> Message:
     role = raw.get("role")
     if not isinstance(role, str) or not role:
         raise BrokenRecordError("a message has no role")
-    if len(raw) == 2 and role in ROLES and isinstance(raw.get("content"), str):
-        return Message(role=role, content=raw["content"])
+    if role in ROLES and raw.keys() <= _PLAIN:
+        plain = _plain_message(raw)
+        if plain is not None:
+            return plain
     extra = {key: value for key, value in raw.items() if key not in _KNOWN}
     reasoning = _reasoning(extra)
     content, parts = _content(raw.get("content"), notes)
@@ -79,6 +86,40 @@ def read_message(raw: Any, notes: Notes) -> Message:
         reasoning=reasoning,
         extra=extra,
     )
+
+
+def _plain_message(raw: dict[str, Any]) -> Message | None:
+    """Return a message that needs no mending, the short way; None where a closer look is due."""
+    content = raw.get("content")
+    if content is not None and not isinstance(content, str):
+        return None
+    fields: dict[str, Any] = {"role": raw["role"], "content": content}
+    for key in ("name", "tool_call_id"):
+        if key in raw:
+            if not isinstance(raw[key], str):
+                return None
+            fields[key] = raw[key]
+    if "tool_calls" in raw:
+        entries = raw["tool_calls"]
+        calls = [_plain_call(e) for e in entries] if isinstance(entries, list) else [None]
+        if None in calls:
+            return None
+        fields["tool_calls"] = tuple(calls)
+    return Message(**fields)
+
+
+def _plain_call(entry: Any) -> ToolCall | None:
+    if not isinstance(entry, dict) or entry.keys() != _PLAIN_CALL or entry["type"] != "function":
+        return None
+    function = entry["function"]
+    if not isinstance(function, dict) or function.keys() != _PLAIN_FUNCTION:
+        return None
+    call_id, name, arguments = entry["id"], function["name"], function["arguments"]
+    if not (isinstance(call_id, str) and isinstance(name, str) and isinstance(arguments, str)):
+        return None
+    if arguments.strip() == "null":
+        return None
+    return ToolCall(name=name, arguments=arguments, id=call_id)
 
 
 def _text(raw: dict[str, Any], key: str, notes: Notes) -> str | None:

@@ -246,8 +246,9 @@ def _element(decoder: _Decoder, window: _Window, number: int) -> Record:
                 window.grow()
                 continue
             return _skip_element(window, number, _why(error))
-        if end == len(window.text) and not window.ended and not isinstance(value, dict | list):
-            window.grow()  # a number may go on in the next piece
+        number_cut = not isinstance(value, dict | list | str) and end >= len(window.text) - 2
+        if number_cut and not window.ended:
+            window.grow()  # a number may go on: `12` as `123`, or `1.` and `1e-` as `1`
             continue
         window.at = end
         raw = window.text[start:end]
