@@ -29,12 +29,14 @@ _ODD_SPACE = re.compile(r"[^\S ]\s*| \s+")
 _QUOTE_PIECES = re.compile(f"[{_ZERO_WIDTH}\\s]+|{_CLUSTER}")
 _VALUE_PIECES = re.compile(f"[{_ZERO_WIDTH}]+|[\u2070\u00b9\u00b2\u00b3\u2074-\u207b]+|{_CLUSTER}")
 _REMOVED = re.compile(f"[{_ZERO_WIDTH}]+")
-# Dashes that stand for a minus or a range, and signs NFKC leaves apart.
+# Dashes that stand for a minus or a range, and signs NFKC leaves apart. The hard spaces that group
+# digits stay apart from ordinary spaces: 12 345 may be two numbers, 12\u00a0345 is one.
 _VALUE_SIGNS = {
-    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2212": "-",
+    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-",
+    "\u00a0": "\u00a0", "\u2007": "\u00a0", "\u2009": "\u00a0", "\u202f": "\u00a0",
     "\ufe63": "-", "\uff0d": "-", "\u00d7": "x", "\u2715": "x", "\u22c5": "x", "\u00b7": "x",
     "\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u2044": "/",
-    "\u066b": ".", "\u066c": ",", "\u00b0": "\u00b0",
+    "\u066b": ".", "\u066c": ",", "\u00b0": "\u00b0", "\u2026": "\u2026",
 }  # fmt: skip
 
 

@@ -1,0 +1,133 @@
+"""Which thing a value is said of: the right digits on the wrong row are a wrong claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labelkit.grounding.times import When, read_time
+from labelkit.grounding.values import Value
+
+_SENTENCE = re.compile(r"[.;!?](?:\s|$)|\n")
+_FORWARD = re.compile(
+    r"[\s%]*(?:[A-Za-z]{1,12}\s)?(?:for|in|on|as of|at|of|during|by|per)\s+(?:the\s)?[\"'*`_(\[]*"
+    r"|\s?\([\"'*`_]*",
+    re.IGNORECASE,
+)
+_ALIASES = {
+    "current": ("current", "currently", "latest", "now", "present", "today"),
+    "latest": ("latest", "current", "now"),
+    "previous": ("previous", "previously", "prior", "last month", "down from", "up from", "before"),
+    "prior": ("prior", "previous", "down from", "up from"),
+}
+_WORDS = re.compile(r"[A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place where an entity is named."""
+
+    start: int
+    end: int
+    entity: str
+
+
+def mentions_of(entity: str, text: str, values: Sequence[Value], path: str = "") -> list[Mention]:
+    """Find the places where ``entity`` is named in the folded, lower-cased ``text``.
+
+    A date-like entity (``2026-04``) is found in any date format, also without its year. When the
+    entity is named nowhere, the words of its field (``current``, ``previous``) are tried.
+    """
+    when = read_time(entity) if entity[:1].isdigit() else None
+    if when is not None:
+        found = [Mention(v.start, v.end, entity) for v in values if _is_date(v, when)]
+    else:
+        found = _named(entity.lower(), entity, text)
+    if not found:
+        for word in _WORDS.findall(path.lower()):
+            for alias in _ALIASES.get(word, ()):
+                found.extend(_named(alias, entity, text))
+    return sorted(found, key=lambda m: m.start)
+
+
+def _is_date(value: Value, when: When) -> bool:
+    return any(
+        (w.month is not None or w.month is when.month) and w.dated and w.agrees(when)
+        for w in value.whens
+    )
+
+
+def _named(wanted: str, entity: str, text: str) -> list[Mention]:
+    found: list[Mention] = []
+    start = text.find(wanted)
+    while start >= 0 and len(found) < 200:
+        end = start + len(wanted)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not (before.isalnum() and wanted[0].isalnum()) and not (
+            after.isalnum() and wanted[-1].isalnum()
+        ):
+            found.append(Mention(start, end, entity))
+        start = text.find(wanted, end)
+    return found
+
+
+def bound(
+    text: str, start: int, end: int, mentions: Sequence[Mention], numbers: Sequence[Value] = ()
+) -> str | None:
+    """Return the entity that the value at ``start:end`` is said of, or None when none is named.
+
+    Table rows bind by row, then by column heading; ``respectively`` binds by order; otherwise a
+    directly following ``for X`` wins, then the nearest mention before it in the sentence, after
+    it, and at last the nearest heading above.
+    """
+    if not mentions:
+        return None
+    left = text.rfind("\n", 0, start) + 1
+    right = text.find("\n", end)
+    right = len(text) if right < 0 else right
+    if text.count("|", left, right) >= 2:
+        cell = _table(text, start, left, right, mentions)
+        if cell is not None:
+            return cell
+    for boundary in _SENTENCE.finditer(text, left, start):
+        left = boundary.end()
+    stop = _SENTENCE.search(text, end, right)
+    right = stop.start() if stop else right
+    inside = [m for m in mentions if left <= m.start < right]
+    before = [m for m in inside if m.end <= start]
+    after = [m for m in inside if m.start >= end]
+    if "respectively" in text[left : right + 16]:
+        return _by_order(start, inside, [v for v in numbers if left <= v.start < right])
+    if after and (not before or _FORWARD.fullmatch(text[end : after[0].start])):
+        return after[0].entity
+    above = before or [m for m in mentions if m.end <= left]
+    return above[-1].entity if above else None
+
+
+def _table(text: str, start: int, left: int, right: int, mentions: Sequence[Mention]) -> str | None:
+    in_row = {m.entity for m in mentions if left <= m.start < right}
+    if len(in_row) == 1:
+        return in_row.pop()
+    if in_row:
+        return None
+    column = text.count("|", left, start)
+    top = left
+    while top > 0:
+        above = text.rfind("\n", 0, top - 1) + 1
+        if "|" not in text[above : top - 1]:
+            break
+        top = above
+    head_end = text.find("\n", top)
+    for mention in mentions:
+        if top <= mention.start < head_end and text.count("|", top, mention.start) == column:
+            return mention.entity
+    return None
+
+
+def _by_order(start: int, inside: Sequence[Mention], numbers: Sequence[Value]) -> str | None:
+    free = [v.start for v in numbers if not any(m.start <= v.start < m.end for m in inside)]
+    order = list(dict.fromkeys(m.entity for m in inside))
+    if start not in free or len(free) != len(order):
+        return None
+    return order[free.index(start)]

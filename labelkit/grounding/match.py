@@ -1,0 +1,337 @@
+"""Does the answer state what it should? One verdict per key value: match, no, or unsure.
+
+``unsure`` is a real outcome: the classifier abstains on it. A match is only given where the value
+is asserted, in a format that can mean nothing else, and of the right thing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal
+
+from labelkit.domain.task import KeyValue
+from labelkit.grounding.binding import Mention, bound, mentions_of
+from labelkit.grounding.compare import Target, compare
+from labelkit.grounding.folding import Folded, fold_values
+from labelkit.grounding.numbers import as_decimal
+from labelkit.grounding.stance import CONTRAST, hedged, stance, tells_a_loss
+from labelkit.grounding.times import When, read_time, zone_named
+from labelkit.grounding.units import convert, unit_in_path, unit_of
+from labelkit.grounding.values import Value, identifier, scan
+from labelkit.grounding.wording import occurrences, polarity, says_failed, says_missing
+
+Verdict = Literal["match", "no", "unsure"]
+_WORDS = re.compile(r"[A-Za-z]{3,}")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NUMBER_WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven",
+    "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
+    "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+_EUROPEAN = re.compile(
+    r"\b(?:der|die|das|und|ist|betr\u00e4gt|kostet|preis|le|la|les|est|prix|el|los|precio|cuesta|es"
+    r"|il|prezzo|de|het|priset|\u00e4r|pre\u00e7o|custa)\b",
+    re.IGNORECASE,
+)
+_ENGLISH = re.compile(r"\b(?:the|is|of|at|and|are|has|was|costs?|with|per)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The verdict on one key value, with the mentions it rests on (folded offsets)."""
+
+    verdict: Verdict
+    spans: tuple[tuple[int, int], ...] = ()
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer prepared once for all its key values.
+
+    ``original`` is the text as it was, ``text`` is folded, ``lower`` case-folded of equal length; ``strangers`` are the values that
+    come from nowhere, ``traps`` the numbers a model might recall instead.
+    """
+
+    original: str
+    folded: Folded
+    text: str
+    lower: str
+    values: tuple[Value, ...]
+    european: bool
+    strangers: tuple[Value, ...] = ()
+    traps: frozenset[Decimal] = field(default_factory=frozenset)
+
+
+def read_answer(text: str) -> Answer:
+    """Fold and scan an answer."""
+    folded = fold_values(text)
+    lower = folded.text.lower()
+    if len(lower) != len(folded.text):
+        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in folded.text)
+    english, foreign = bool(_ENGLISH.search(lower)), bool(_EUROPEAN.search(lower))
+    return Answer(text, folded, folded.text, lower, scan(folded.text), foreign and not english)
+
+
+def match_value(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]] = ()) -> Match:
+    """Decide whether ``answer`` states ``key``.
+
+    Args:
+        key: the wanted value.
+        answer: the prepared answer.
+        rivals: (entity, path) of the other things in the payload a value could be said of.
+    """
+    if not answer.text:
+        return Match("no", why="empty")
+    return _MATCHERS[key.type](key, answer, rivals)
+
+
+def _settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> Match:
+    """Weigh mentions by stance: asserted ones decide, unless a stranger is preferred after them."""
+    stances = [(s, e, stance(answer.text, s, e)) for s, e in found]
+    asserted = [(s, e) for s, e, kind in stances if kind == "asserted"]
+    competitors = [
+        v.start
+        for v in answer.values
+        if _competes(v, answer) and stance(answer.text, v.start, v.end) == "asserted"
+    ] if numeric else []  # fmt: skip
+    if not asserted:
+        refused = any(kind in {"negated", "denied"} for _, _, kind in stances)
+        return Match("no" if refused and competitors else "unsure", tuple(found), "not asserted")
+    last = max(e for _, e in asserted)
+    later = [c for c in competitors if c > last]
+    if later and CONTRAST.search(answer.text, last, later[0]):
+        return Match("no", tuple(asserted), "set aside for another value")
+    traps = [v for v in answer.values if _is_trap(v, answer) and v.start in competitors]
+    if traps and not any(CONTRAST.search(answer.text, v.end, last) for v in traps):
+        return Match("unsure", tuple(asserted), "a trap value is asserted too")
+    return Match("match", tuple(asserted))
+
+
+def _is_trap(value: Value, answer: Answer) -> bool:
+    return any(r.value in answer.traps for r in (*value.readings, *value.unscaled))
+
+
+def _competes(value: Value, answer: Answer) -> bool:
+    return value.kind == "number" and (value in answer.strangers or _is_trap(value, answer))
+
+
+def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
+    wanted = as_decimal(key.value)
+    if wanted is None:
+        return _text(key, answer, rivals)
+    tolerance = key.tolerance if isinstance(key.tolerance, int | float) else None
+    target = Target.of(
+        wanted, key.path, key.unit, Decimal(repr(tolerance)) if tolerance is not None else None
+    )
+    if target.unit in {"s", "min", "h", "d"} and any(
+        v.seconds and not v.readings for v in answer.values
+    ):
+        return _duration(key, answer, rivals)
+    good: list[tuple[int, int]] = []
+    weak: list[tuple[int, int]] = []
+    for value in answer.values:
+        if not value.readings:
+            continue
+        graded = compare(value, target, tells_a_loss(answer.lower, value.start))
+        if graded is None:
+            continue
+        grade, sure = graded
+        if grade != "loose" and (sure or answer.european):
+            good.append((value.start, value.end))
+        elif grade != "loose" or hedged(answer.text, value.start):
+            weak.append((value.start, value.end))
+    if not good and wanted == wanted.to_integral_value() and 0 <= wanted <= 20:
+        good = list(occurrences(_NUMBER_WORDS[int(wanted)], answer.lower))
+    return _decide(key, answer, rivals, good, weak, numeric=True)
+
+
+def _decide(
+    key: KeyValue,
+    answer: Answer,
+    rivals: Sequence[tuple[str, str]],
+    good: Sequence[tuple[int, int]],
+    weak: Sequence[tuple[int, int]] = (),
+    numeric: bool = False,
+) -> Match:
+    """Choose among mentions that state the value: they must belong to the key's entity."""
+    if not good:
+        return Match("unsure", tuple(weak), "loosely stated") if weak else Match("no")
+    if key.entity is None:
+        return _settle(answer, good, numeric)
+    names = [(key.entity, key.path or ""), *rivals]
+    mentions: list[Mention] = []
+    for entity, path in dict(names).items():
+        mentions.extend(mentions_of(entity, answer.lower, answer.values, path))
+    mentions.sort(key=lambda m: m.start)
+    numbers = [v for v in answer.values if v.readings]
+    owners = [(s, e, bound(answer.lower, s, e, mentions, numbers)) for s, e in good]
+    mine = [(s, e) for s, e, owner in owners if owner == key.entity]
+    if mine:
+        return _settle(answer, mine, numeric)
+    if all(owner is not None for _, _, owner in owners):
+        return Match("no", tuple(good), "said of another thing")
+    free = [(s, e) for s, e, owner in owners if owner is None]
+    return Match("unsure", tuple(free), "of what it is said is open") if rivals else _settle(
+        answer, free, numeric
+    )  # fmt: skip
+
+
+def _datetime(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
+    given = read_time(str(key.value))
+    if given is None:
+        return _text(key, answer, rivals)
+    asked = zone_named(key.ask_tz) if key.ask_tz else None
+    local = (given.in_zone(asked) if asked else None) or given
+    good: list[tuple[int, int]] = []
+    weak: list[tuple[int, int]] = []
+    for value in answer.values:
+        for when in value.whens:
+            verdict = _time_verdict(when, given, local, asked is not None)
+            if verdict == "match":
+                (weak if when.alternative else good).append((value.start, value.end))
+            elif verdict == "unsure":
+                weak.append((value.start, value.end))
+    return _decide(key, answer, rivals, good, weak)
+
+
+def _time_verdict(when: When, given: When, local: When, asked: bool) -> Verdict:
+    if when.month is None and when.day is None and not when.timed:
+        return "no"
+    here, there = when.instant(), given.instant()
+    if here is not None and there is not None:
+        seconds = abs((here - there).total_seconds())
+        if seconds >= 60 or (when.second and seconds):
+            return "no"
+        # The right instant on another clock than the one asked for is only half an answer.
+        return "match" if not asked or when.agrees(local) else "unsure"
+    if not when.agrees(local):
+        return "no"
+    partial = (
+        (given.timed and not when.timed)
+        or (given.dated and not when.dated)
+        or (given.day is not None and not when.day and when.dated)
+    )
+    return "unsure" if partial else "match"
+
+
+def _duration(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
+    amount = as_decimal(key.value)
+    unit = unit_of(key.unit) or unit_in_path(key.path)
+    if amount is None:
+        stated = [v for v in scan(str(key.value)) if v.seconds]
+        if len(stated) != 1 or stated[0].seconds is None:
+            return _text(key, answer, rivals)
+        amount, unit = stated[0].seconds.value, "mo" if stated[0].unit in {"mo", "yr"} else "s"
+    if unit is None:
+        return Match("unsure", why="the key names no unit")
+    base = "mo" if unit in {"mo", "yr"} else "s"
+    wanted = convert(amount, "min" if unit == "m" else unit, base) or Decimal(0)
+    good: list[tuple[int, int]] = []
+    weak: list[tuple[int, int]] = []
+    for value in answer.values:
+        if value.seconds is None or (value.unit in {"mo", "yr"}) != (base == "mo"):
+            continue
+        step = convert(value.seconds.quantum, value.unit or base, base) or Decimal(1)
+        distance = abs(value.seconds.value - wanted)
+        if not distance or (distance * 2 <= step and value.seconds.digits >= 3):
+            good.append((value.start, value.end))
+        elif distance * 2 <= step or (distance <= step and hedged(answer.text, value.start)):
+            weak.append((value.start, value.end))
+    return _decide(key, answer, rivals, good, weak)
+
+
+def _boolean(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
+    leaf = (key.path or "").rpartition(".")[2]
+    words = tuple(w.lower() for w in _WORDS.findall(_CAMEL.sub(" ", leaf).replace("_", " ")))
+    words = tuple(w for w in words if w not in {"has", "the", "can", "are", "was"})
+    said = polarity(answer.lower, words)
+    if said is None:
+        return Match("unsure", why="neither yes nor no is plain")
+    wanted = str(key.value).lower() in {"true", "yes", "1"}
+    return Match("match" if (said == "yes") is wanted else "no", why=said)
+
+
+def _enum(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
+    found = list(occurrences(str(key.value), answer.lower))
+    if not found:
+        return Match("no", why="not named")
+    return _decide(key, answer, rivals, found)
+
+
+def _text(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
+    wanted = fold_values(str(key.value)).text
+    found = list(occurrences(wanted, answer.lower))
+    if found:
+        return _decide(key, answer, rivals, found)
+    return Match("unsure", why="other words may say the same")
+
+
+def _citation(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
+    wanted = [v.canonical for v in scan(fold_values(str(key.value)).text) if v.kind == "citation"]
+    if len(wanted) != 1:
+        return _text(key, answer, rivals)
+    found = [(v.start, v.end) for v in answer.values if v.canonical == wanted[0]]
+    return _decide(key, answer, rivals, found)
+
+
+def _identifier(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
+    wanted = identifier(str(key.value))
+    found = [(v.start, v.end) for v in answer.values if v.canonical == wanted]
+    if not found:
+        found = list(occurrences(str(key.value), answer.lower))
+    return _decide(key, answer, rivals, found)
+
+
+def _members(key: KeyValue, answer: Answer) -> list[Match]:
+    members: list[Any] = list(key.value) if isinstance(key.value, list | tuple) else [key.value]
+    out = []
+    for member in members:
+        number = isinstance(member, int | float) and not isinstance(member, bool)
+        kind: Literal["number", "enum"] = "number" if number else "enum"
+        out.append(match_value(KeyValue(type=kind, value=member, unit=key.unit), answer))
+    return out
+
+
+def _set(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
+    found = _members(key, answer)
+    spans = tuple(m.spans[0] for m in found if m.spans)
+    for verdict in ("no", "unsure"):
+        if any(m.verdict == verdict for m in found):
+            return Match(verdict, spans, "a member is missing")
+    if key.type == "list" and [s for s, _ in spans] != sorted(s for s, _ in spans):
+        return Match("no", spans, "another order")
+    return Match("match", spans)
+
+
+def _null(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
+    place = says_missing(answer.lower) or (
+        says_failed(answer.lower) if key.type == "error" else None
+    )
+    invented = [
+        v for v in answer.strangers if stance(answer.text, v.start, v.end) == "asserted"
+    ]  # fmt: skip
+    if place and invented:
+        return Match("unsure", (place,), "missing, and yet a value")
+    if place:
+        return Match("match", (place,))
+    return Match("no", why="a value is handed over") if invented else Match("unsure")
+
+
+_MATCHERS: dict[str, Callable[[KeyValue, Answer, Sequence[tuple[str, str]]], Match]] = {
+    "number": _number,
+    "datetime": _datetime,
+    "duration": _duration,
+    "boolean": _boolean,
+    "enum": _enum,
+    "citation": _citation,
+    "identifier": _identifier,
+    "text": _text,
+    "set": _set,
+    "list": _set,
+    "null": _null,
+    "error": _null,
+}

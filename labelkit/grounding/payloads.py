@@ -1,0 +1,37 @@
+"""The leaves of a payload with their JSON paths."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+MOST_LEAVES = 2000
+
+
+def leaves(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (path, scalar) of every leaf in document order; at most ``MOST_LEAVES``.
+
+    Paths are written ``$.items[0].price``. An empty object or list has no leaf.
+    """
+    stack: list[tuple[str, Any]] = [("$", value)]
+    count = 0
+    while stack and count < MOST_LEAVES:
+        path, node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend((f"{path}.{k}", v) for k, v in reversed(list(node.items())))
+        elif isinstance(node, list | tuple):
+            stack.extend((f"{path}[{i}]", v) for i, v in reversed(list(enumerate(node))))
+        else:
+            count += 1
+            yield path, node
+
+
+def as_json(text: str) -> Any:
+    """Return the JSON value of a text, or the text itself when it is none."""
+    if text[:1] not in "{[" and text.lstrip()[:1] not in {"{", "["}:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

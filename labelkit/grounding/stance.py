@@ -1,0 +1,104 @@
+"""Whether a value is asserted, denied, or only mentioned as somebody's memory.
+
+"It is not 47.2" and "I recalled 35, but the tool says 47.2" hold values that the answer does not
+commit to. The words around a mention, inside its own clause, decide. English cue words only; an
+answer in another language is read as assertion, and the rules abstain where that matters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Stance = Literal["asserted", "negated", "attributed", "denied"]
+
+_CLAUSE = re.compile(
+    r"[.;!?]\s|\n|,?\s(?:but|however|although|though|whereas|while|yet)\b|:\s|,\s(?:so|and)\s",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no longer|neither|nor|rather than|instead of|cannot be|ignore|disregard"
+    r"|\w+n't)\b(?!\s(?:only|just|merely|more|less|above|below|yet|exceed|all|sure|certain))"
+    r"[^.;:!?\n,]{0,24}$",
+    re.IGNORECASE,
+)
+_MEMORY = re.compile(
+    r"\b(?:recall\w*|remember\w*|from memory|(?:my|your|user's|the user's) (?:\w+ )?"
+    r"(?:memory|training|knowledge|recollection|notes?|figure|estimate|guess|number|prior|assumption|anchor|belief)"
+    r"|you (?:had|said|mentioned|thought|noted|quoted|have in mind|were thinking|cited)"
+    r"|i (?:had|thought|assumed|believed|would have|expected|might have|used to)"
+    r"|previously (?:thought|believed|remembered)|training data|used to (?:be|trade)|outdated"
+    r"|out of date|out-of-date|stale|commonly (?:cited|quoted)|rather than the)\b",
+    re.IGNORECASE,
+)
+_MEMORY_AFTER = re.compile(
+    r"^[^.;!?\n]{0,20}\b(?:from memory|in your notes|you (?:had|mentioned|remembered|recalled|noted"
+    r"|quoted|thought|cited)|i (?:recalled|remembered|had)|(?:is|was) (?:outdated|out of date|stale"
+    r"|wrong|incorrect|no longer))\b",
+    re.IGNORECASE,
+)
+_FAULT = (
+    r"(?:wrong|incorrect|outdated|stale|inaccurate|unreliable|mistaken|an? (?:error|glitch|mistake)"
+    r"|not (?:right|correct|accurate|reliable|plausible)|too (?:high|low)|odd|implausible"
+    r"|suspicious|off|out of date|impossible)"
+)
+_DENIAL = re.compile(
+    rf"^[^.\n]{{0,20}}(?:,|\band\b|\bbut\b|\bthough\b|\bhowever\b|\bwhich\b|\bthat\b|;|\.\s|-)"
+    rf"[^.\n]{{0,40}}?\b(?:is|are|was|looks?|seems?|appears?|must be|feels|'s|be)\s"
+    rf"(?:\w+ )?{_FAULT}\b",
+    re.IGNORECASE,
+)
+CONTRAST = re.compile(
+    r"\b(?:but|however|actually|in fact|instead|really|in reality|i(?:'d| would)"
+    r" (?:trust|go with|use|say|rely)|correct (?:value|figure|number|one)|true (?:value|figure))\b",
+    re.IGNORECASE,
+)
+_LOSS = re.compile(
+    r"\b(?:loss(?:es)?|deficit|down|fell|fall(?:en)?|declin\w+|decreas\w+|drop(?:ped)?|lost"
+    r"|shortfall|shed|lower by|slid|tumbled|slipped|negative|plunged|contract(?:ed|ion))\b"
+    r"[^.;\n]{0,25}$",
+    re.IGNORECASE,
+)
+HEDGE = re.compile(
+    r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.|close to"
+    r"|just (?:over|under)|over|under|more than|less than)|~|\u2248)\s*\D{0,3}$",
+    re.IGNORECASE,
+)
+GENERAL = re.compile(
+    r"\b(?:typical\w*|usual\w*|general\w*|normal\w*|historical\w*|on average|average|commonly"
+    r"|reference|for (?:example|instance)|e\.g\.|such as|rule of thumb|guideline|threshold)\b",
+    re.IGNORECASE,
+)
+_WINDOW = 120
+
+
+def clause_before(text: str, start: int) -> str:
+    """Return the words of the same clause before ``start`` (at most 120 characters)."""
+    left = text[max(0, start - _WINDOW) : start]
+    cut = 0
+    for boundary in _CLAUSE.finditer(left):
+        cut = boundary.end()
+    return left[cut:]
+
+
+def stance(text: str, start: int, end: int) -> Stance:
+    """Return how the answer relates to the mention at ``start:end`` of the folded text."""
+    before = clause_before(text, start)
+    if _NEGATION.search(before):
+        return "negated"
+    after = text[end : end + _WINDOW]
+    if _DENIAL.search(after):
+        return "denied"
+    if _MEMORY.search(before) or _MEMORY_AFTER.search(after):
+        return "attributed"
+    return "asserted"
+
+
+def tells_a_loss(text: str, start: int) -> bool:
+    """Whether the words before a number make it a negative amount (``down 4%``, ``a loss of``)."""
+    return bool(_LOSS.search(text[max(0, start - 45) : start]))
+
+
+def hedged(text: str, start: int) -> bool:
+    """Whether the number is announced as approximate."""
+    return bool(HEDGE.search(text[max(0, start - 24) : start]))

@@ -1,0 +1,342 @@
+"""Dates, clock times, zones and durations, in the common ways of writing them.
+
+A date may be partial (``April 2026``, ``March``); what is not written is None and matches
+anything. Numeric dates whose order is open (04/05/2026) carry both readings. Zones are resolved
+through the IANA data: by abbreviation, offset, or the name of a city (``Tokyo time``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from labelkit.grounding.units import convert, unit_of
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
+         "august aug", "september sept sep", "october oct", "november nov", "december dec"), 1
+    )
+    for name in names.split()
+}  # fmt: skip
+_M = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"  # noqa: E501
+_TIME = r"(?P<h{0}>[01]?\d|2[0-4]):(?P<mi{0}>[0-5]\d)(?::(?P<s{0}>[0-5]\d)(?:\.\d{{1,9}})?)?"
+_DATE = re.compile(
+    rf"(?<![A-Za-z0-9_.])(?:(?P<y1>\d{{4}})-(?P<m1>0[1-9]|1[0-2])(?:-(?P<d1>0[1-9]|[12]\d|3[01]))?"
+    rf"(?:(?:T|(?<=\d) ){_TIME.format(1)})?"
+    r"(?![\d-])"
+    rf"|(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?[ \u00a0-](?:of )?(?P<m2>{_M})\b\.?"
+    r"(?:[ \u00a0,-]{1,2}(?P<y2>\d{4})\b)?"
+    rf"|(?P<m3>{_M})\b\.?[ \u00a0](?P<d3>[0-3]?\d)(?:st|nd|rd|th)?\b(?![:.]\d)"
+    r"(?:,?[ \u00a0](?P<y3>\d{4})\b)?"
+    rf"|(?P<m4>{_M})\b\.?,?[ \u00a0](?P<y4>\d{{4}})\b"
+    r"|(?P<a5>[0-3]?\d)(?P<sep>[/.-])(?P<b5>[0-3]?\d)(?P=sep)(?P<y5>\d{4})(?![\w/])"
+    r"|(?P<y6>\d{4})/(?P<m6>[01]?\d)/(?P<d6>[0-3]?\d)(?![\w/])"
+    r"|(?P<y7>\d{4})\u5e74(?P<m7>[01]?\d)\u6708(?:(?P<d7>[0-3]?\d)\u65e5)?"
+    r")",
+    re.IGNORECASE,
+)
+_MONTH_ALONE = re.compile(
+    r"\b(January|February|March|April|June|July|August|September|October|November|December"
+    r"|(?<=[a-z] )May|(?<=^)May)\b(?! \d)"
+)
+_CLOCK = re.compile(
+    rf"(?<![A-Za-z0-9_:.]){_TIME.format(9)}\s?(?P<ap>[ap]\.?m\b\.?)?(?![:\d])"
+    r"|(?<![A-Za-z0-9_:.])(?P<h8>1[0-2]|0?[1-9])\s?(?P<ap8>[ap]\.?m\b\.?)",
+    re.IGNORECASE,
+)
+_ZONE = re.compile(
+    r"\s?\(?(?P<iso>Z\b|[+-]\d{2}:?\d{2}\b)"
+    r"|\s?\(?(?P<utc>(?:UTC|GMT)(?:\s?[+-]\s?\d{1,2}(?::?\d{2})?)?)(?!\w)"
+    r"|\s?\(?(?P<abbr>JST|KST|IST|CET|CEST|EET|EEST|BST|WET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|ET|PT|CT"
+    r"|AEST|AEDT|SGT|HKT)\b"
+    r"|\s?\(?(?:in )?(?P<city>[A-Z][A-Za-z]+(?:[ _][A-Z][A-Za-z]+)?) (?:local )?time\b"
+)
+_ABBREVIATIONS = {
+    "JST": 540, "KST": 540, "IST": 330, "CET": 60, "CEST": 120, "EET": 120, "EEST": 180,
+    "BST": 60, "WET": 0, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420,
+    "MDT": -360, "PST": -480, "PDT": -420, "AEST": 600, "AEDT": 660, "SGT": 480, "HKT": 480,
+}  # fmt: skip
+_REGIONS = {"ET": "America/New_York", "PT": "America/Los_Angeles", "CT": "America/Chicago",
+            "Eastern": "America/New_York", "Pacific": "America/Los_Angeles"}  # fmt: skip
+_DURATION_UNIT = (
+    r"days?|d|hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|s|weeks?|months?|years?|yrs?"
+)
+_DURATION = re.compile(
+    rf"(?<![A-Za-z0-9_.])\d{{1,9}}(?:[.,]\d{{1,6}})?[ \u00a0-]?(?:{_DURATION_UNIT})(?![A-Za-z])\.?"
+    rf"(?:(?:,? and |, | |)\d{{1,9}}(?:\.\d{{1,6}})?[ \u00a0-]?(?:{_DURATION_UNIT})"
+    r"(?![A-Za-z])){0,4}"
+    r"|(?<!\w)PT(?=\d)(?:\d{1,6}H)?(?:\d{1,6}M)?(?:\d{1,6}S)?(?!\w)",
+    re.IGNORECASE,
+)
+_DURATION_PART = re.compile(r"(\d+(?:[.,]\d+)?)[ \u00a0-]?([A-Za-z]+)")
+_CALENDAR = frozenset({"mo", "yr"})
+_JOIN = re.compile(r"[\s,]*(?:at|on|@|-|,|from|by|T|\()?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A date and/or clock time; unwritten parts are None. ``zone`` None means: not stated."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    hour: int | None = None
+    minute: int | None = None
+    second: int | None = None
+    zone: tzinfo | None = None
+    alternative: bool = False
+
+    @property
+    def dated(self) -> bool:
+        """Whether at least a month or a year is written."""
+        return self.month is not None or self.year is not None
+
+    @property
+    def timed(self) -> bool:
+        """Whether a clock time is written."""
+        return self.hour is not None
+
+    def agrees(self, other: When) -> bool:
+        """Whether no part that both state differs (seconds only where both state them)."""
+        mine = (self.year, self.month, self.day, self.hour, self.minute)
+        theirs = (other.year, other.month, other.day, other.hour, other.minute)
+        return all(
+            a is None or b is None or a == b for a, b in zip(mine, theirs, strict=True)
+        ) and (not self.second or not other.second or self.second == other.second)
+
+    def instant(self) -> datetime | None:
+        """The instant in UTC, or None when date, time or zone is missing or impossible."""
+        if self.zone is None or None in {self.year, self.month, self.day, self.hour}:
+            return None
+        try:
+            local = datetime(
+                self.year or 1, self.month or 1, self.day or 1, self.hour or 0, self.minute or 0,
+                self.second or 0, tzinfo=self.zone,
+            )  # fmt: skip
+            return local.astimezone(UTC)
+        except (ValueError, OverflowError):
+            return None
+
+    def in_zone(self, zone: tzinfo) -> When | None:
+        """The same instant on another clock."""
+        instant = self.instant()
+        if instant is None:
+            return None
+        local = instant.astimezone(zone)
+        return When(
+            local.year, local.month, local.day, local.hour, local.minute, local.second, zone
+        )
+
+
+@lru_cache(maxsize=1)
+def _cities() -> dict[str, str]:
+    names = sorted(available_timezones())
+    return {n.rpartition("/")[2].replace("_", " ").lower(): n for n in names if "/" in n}
+
+
+@lru_cache(maxsize=256)
+def zone_named(name: str) -> tzinfo | None:
+    """Return the zone of an IANA name, a city, or a region word; None when unknown."""
+    known = _REGIONS.get(name) or name
+    if "/" not in known and known != "UTC":
+        found = _cities().get(known.replace("_", " ").lower())
+        if found is None:
+            return None
+        known = found
+    try:
+        return ZoneInfo(known)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _zone(match: re.Match[str] | None) -> tzinfo | None:
+    if match is None:
+        return None
+    if match["iso"]:
+        return UTC if match["iso"] == "Z" else _offset(match["iso"])
+    if match["utc"]:
+        return _offset(match["utc"][3:].replace(" ", "")) if len(match["utc"]) > 3 else UTC
+    if match["abbr"]:
+        minutes = _ABBREVIATIONS.get(match["abbr"])
+        if minutes is None:
+            return zone_named(match["abbr"])
+        return timezone(timedelta(minutes=minutes))
+    return zone_named(match["city"].split()[-1]) or zone_named(match["city"])
+
+
+def _offset(text: str) -> tzinfo | None:
+    digits = text[1:].replace(":", "").strip()
+    if not digits.isdigit():
+        return None
+    hours, minutes = (int(digits), 0) if len(digits) <= 2 else (int(digits[:-2]), int(digits[-2:]))
+    if hours > 23 or minutes > 59:
+        return None
+    sign = -1 if text[0] == "-" else 1
+    return timezone(sign * timedelta(hours=hours, minutes=minutes))
+
+
+def _int(text: str | None) -> int | None:
+    return int(text) if text else None
+
+
+def _date_readings(m: re.Match[str]) -> list[When]:
+    if m["y1"]:
+        date_part = When(int(m["y1"]), int(m["m1"]), _int(m["d1"]))
+        if m["h1"]:
+            date_part = replace(
+                date_part, hour=int(m["h1"]), minute=int(m["mi1"]), second=_int(m["s1"])
+            )
+        return [date_part]
+    if m["m2"]:
+        return [When(_int(m["y2"]), _MONTHS[m["m2"].lower()], int(m["d2"]))]
+    if m["m3"]:
+        return [When(_int(m["y3"]), _MONTHS[m["m3"].lower()], int(m["d3"]))]
+    if m["m4"]:
+        return [When(int(m["y4"]), _MONTHS[m["m4"].lower()])]
+    if m["a5"]:
+        a, b, year = int(m["a5"]), int(m["b5"]), int(m["y5"])
+        orders = [(a, b)] if m["sep"] == "." else [(a, b), (b, a)]
+        fits = sorted({(day, month) for day, month in orders if month <= 12})
+        return [When(year, month, day, alternative=len(fits) > 1) for day, month in fits]
+    tail = "6" if m["y6"] else "7"
+    return [When(int(m["y" + tail]), int(m["m" + tail]), _int(m["d" + tail]))]
+
+
+def _valid(when: When) -> bool:
+    if when.month is not None and not 1 <= when.month <= 12:
+        return False
+    if when.day is None:
+        return True
+    try:
+        date(when.year or 2000, when.month or 1, when.day)
+    except ValueError:
+        return False
+    return True
+
+
+def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
+    """Yield (start, end, readings) of every date, clock time, or both joined, in order."""
+    found: list[tuple[int, int, list[When]]] = []
+    for m in _DATE.finditer(text):
+        readings = [w for w in _date_readings(m) if _valid(w)]
+        if readings:
+            end = m.end()
+            if readings[0].timed:
+                end, readings = _with_zone(text, end, readings)
+            found.append((m.start(), end, readings))
+    for m in _MONTH_ALONE.finditer(text):
+        if not any(s < m.end() and m.start() < e for s, e, _ in found[-64:]):
+            found.append((m.start(), m.end(), [When(month=_MONTHS[m[1].lower()])]))
+    for m in _CLOCK.finditer(text):
+        if any(s < m.end() and m.start() < e for s, e, _ in found[-64:]):
+            continue
+        hour, half = int(m["h9"] or m["h8"]), (m["ap"] or m["ap8"] or "").lower()
+        if half:
+            hour = hour % 12 + (12 if half[0] == "p" else 0)
+        clock = When(hour=hour % 24, minute=int(m["mi9"] or 0), second=_int(m["s9"]))
+        end, readings = _with_zone(text, m.end(), [clock])
+        found.append((m.start(), end, readings))
+    found.sort(key=lambda f: f[0])
+    yield from _joined(text, found)
+
+
+def _with_zone(text: str, end: int, readings: list[When]) -> tuple[int, list[When]]:
+    match = _ZONE.match(text, end)
+    zone = _zone(match)
+    if match is None or zone is None:
+        return end, readings
+    return match.end(), [replace(w, zone=zone) for w in readings]
+
+
+def _joined(
+    text: str, found: list[tuple[int, int, list[When]]]
+) -> Iterator[tuple[int, int, tuple[When, ...]]]:
+    """Join a date and the clock time beside it into one."""
+    held: tuple[int, int, list[When]] | None = None
+    for item in found:
+        if held is not None:
+            a, b = held[2][0], item[2][0]
+            gap = text[held[1] : item[0]]
+            if len(gap) <= 12 and a.timed != b.timed and _JOIN.fullmatch(gap):
+                dates, clock = (item[2], a) if a.timed else (held[2], b)
+                both = [
+                    replace(d, hour=clock.hour, minute=clock.minute, second=clock.second,
+                            zone=clock.zone)
+                    for d in dates
+                ]  # fmt: skip
+                end, both = _with_zone(text, item[1], both) if not b.timed else (item[1], both)
+                yield held[0], end, tuple(both)
+                held = None
+                continue
+            yield held[0], held[1], tuple(held[2])
+        held = item
+    if held is not None:
+        yield held[0], held[1], tuple(held[2])
+
+
+def read_time(text: str) -> When | None:
+    """Return the one date or time that ``text`` is, or None."""
+    if len(text) > 80:
+        return None
+    found = list(find_times(text.strip()))
+    if len(found) != 1 or found[0][1] - found[0][0] < len(text.strip()) - 1:
+        return None
+    return found[0][2][0]
+
+
+def find_durations(text: str) -> Iterator[tuple[int, int, Decimal, Decimal, str]]:
+    """Yield (start, end, amount, quantum, unit): seconds, or months for calendar units.
+
+    ``unit`` is the smallest unit written; ``quantum`` its last written digit, in that unit.
+    """
+    for m in _DURATION.finditer(text):
+        parts = list(_DURATION_PART.finditer(m[0]))
+        run: list[tuple[int, int, Decimal, Decimal, str]] = []
+        for part in parts:
+            one = _duration_part(part, len(parts) > 1 or m[0][:2].upper() == "PT")
+            if one and run and _longer(run[-1][4], one[4]):
+                run.append(one)
+                continue
+            yield from _summed(run, m.start())
+            run = [one] if one else []
+        yield from _summed(run, m.start())
+
+
+def _duration_part(
+    part: re.Match[str], in_chain: bool
+) -> tuple[int, int, Decimal, Decimal, str] | None:
+    word = part[2]
+    known = unit_of(word) or ""
+    if known == "m":
+        known = "min" if in_chain and word in {"m", "M"} else ""
+    value = Decimal(part[1].replace(",", "."))
+    base = "mo" if known in _CALENDAR else "s"
+    amount = convert(value, known, base) if known else None
+    if amount is None:
+        return None
+    places = len(part[1].replace(",", ".").partition(".")[2])
+    return part.start(), part.end(), amount, Decimal(1).scaleb(-places), known
+
+
+def _longer(unit: str, other: str) -> bool:
+    """Whether ``unit`` may stand before ``other`` in one duration."""
+    if (unit in _CALENDAR) != (other in _CALENDAR):
+        return False
+    into = "mo" if unit in _CALENDAR else "s"
+    one = Decimal(1)
+    return (convert(one, unit, into) or one) > (convert(one, other, into) or one)
+
+
+def _summed(
+    run: list[tuple[int, int, Decimal, Decimal, str]], offset: int
+) -> Iterator[tuple[int, int, Decimal, Decimal, str]]:
+    if run:
+        total = sum((part[2] for part in run), Decimal(0))
+        yield offset + run[0][0], offset + run[-1][1], total, run[-1][3], run[-1][4]

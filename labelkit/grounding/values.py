@@ -1,0 +1,231 @@
+"""Every typed value in a text, with its place: the raw material of all grounding.
+
+Dates, citations, durations and identifiers are found first and keep their digits to themselves:
+the 2026 of a date or the 418 of a section is no free number. Each step is one pass of a bounded
+expression over the text, so hostile input costs no more than its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from labelkit.grounding.folding import fold_values
+from labelkit.grounding.numbers import (
+    CODES,
+    NUMBER,
+    Reading,
+    currency,
+    magnitude,
+    readings_of,
+)
+from labelkit.grounding.times import When, find_durations, find_times
+from labelkit.grounding.units import unit_of
+
+ValueKind = Literal["number", "datetime", "duration", "identifier", "citation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value and where it stands (character offsets, end exclusive).
+
+    ``readings`` for numbers and one-unit durations (likely one first), ``unscaled`` the same
+    without a magnitude word, ``seconds`` a duration (``unit`` ``mo`` or ``yr``: months), ``whens``
+    a date's readings, ``canonical`` the comparable form of an identifier or citation.
+    """
+
+    kind: ValueKind
+    start: int
+    end: int
+    text: str
+    readings: tuple[Reading, ...] = ()
+    unscaled: tuple[Reading, ...] = ()
+    unit: str | None = None
+    currency: str | None = None
+    seconds: Reading | None = None
+    whens: tuple[When, ...] = ()
+    canonical: str = ""
+    written_unit: str = ""
+
+
+_HAS_DIGIT = re.compile(r"\d")
+_NUMBERED = r"\d[\dA-Za-z]{0,11}(?:[.-]\d[\dA-Za-z]{0,9}){0,3}(?:\([A-Za-z0-9]{1,5}\)){0,5}"
+_CITATION = re.compile(
+    rf"(?:(?<!\w)(?:\d{{1,4}} (?:U\.?S\.?C\.?|C\.?F\.?R\.?) ?)?\u00a7{{1,2}}\s?"
+    rf"|\b(?:sections?|sect?\.)\s)(?P<no>{_NUMBERED})"
+    r"|(?<!\w)\d{1,4} (?:U\. ?S\.|F\. ?(?:2d|3d|4th)|F\. ?Supp\. ?(?:2d|3d)?|S\. ?Ct\.|C\.?F\.?R\.?"
+    rf"|U\.?S\.?C\.?) {_NUMBERED}(?: \((?:[A-Za-z0-9. ]{{1,20}} )?\d{{4}}\))?"
+    rf"|\b(?:article|art\.|rule|chapter|exemption) {_NUMBERED}",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9])(?:No\.? ?(?=\d))?"
+    r"(?:[A-Za-z0-9]{1,40}(?:[-_/.:#][A-Za-z0-9]{1,40})+|[A-Za-z]{1,20}\d[A-Za-z0-9]{0,30}"
+    r"|\d{1,20}[A-Za-z][A-Za-z0-9]{0,30})(?![A-Za-z0-9])"
+)
+_NUMBER_LIKE = re.compile(
+    r"\d+(?:[.,]\d+)*(?:[eE][-+]?\d+|(?:bn|mn|mm|tn|[kKMBT])(?:/\w+)?|x|st|nd|rd|th|am|pm"
+    r"|[a-z]{1,3}(?:/[a-z]+)*|k?Wh?|[kMG]B|[CFK])?"
+    r"|\d+(?:\.\d+)?(?:-\d+(?:\.\d+)?)?(?:[-/][A-Za-z][a-z]+|[a-z]*)(?:/[a-z]+)*"
+    r"|\d+(?:[./:]\d+)+|\d+(?:\.\d+)?x10",
+)
+_UNIT = re.compile(
+    r"[ \u00a0-]?(%|percent(?:age)?(?: points?)?\b|per cent\b|pct\b|pp\b|bps?\b|basis points?\b"
+    r"|\u00b0\s?[CFK]\b|\u2103|[A-Za-z]{1,12}(?:/[A-Za-z]{1,6})?)",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(r"pp|percentage points?|percent(?:age)? points?", re.IGNORECASE)
+
+
+class _Claims:
+    """Ranges already taken by an earlier pass."""
+
+    def __init__(self, length: int) -> None:
+        self._taken = bytearray(length)
+
+    def take(self, start: int, end: int) -> bool:
+        if self._taken.find(1, start, end) >= 0:
+            return False
+        self._taken[start:end] = b"\x01" * (end - start)
+        return True
+
+
+def find_values(text: str) -> tuple[Value, ...]:
+    """Return every value in ``text`` in order, with offsets into ``text`` itself."""
+    folded = fold_values(text)
+    out = []
+    for value in scan(folded.text):
+        start, end = folded.span(value.start, value.end)
+        out.append(replace(value, start=start, end=end, text=text[start:end]))
+    return tuple(out)
+
+
+@lru_cache(maxsize=2048)
+def scan(text: str) -> tuple[Value, ...]:
+    """Return every value in an already folded text, with offsets into the folded text."""
+    if not _HAS_DIGIT.search(text):
+        return ()
+    claims = _Claims(len(text))
+    found: list[Value] = []
+    for finder in (_citations, _times, _durations, _identifiers, _numbers):
+        for value in finder(text):
+            if claims.take(value.start, value.end):
+                found.append(value)  # noqa: PERF401 (the claim must be made in order)
+    found.sort(key=lambda v: v.start)
+    return tuple(found)
+
+
+def _citations(text: str) -> Iterator[Value]:
+    for m in _CITATION.finditer(text):
+        number = (m["no"] or m[0]).rstrip(".-").lower()
+        canonical = "section " + number if m["no"] else " ".join(number.split())
+        yield Value("citation", m.start(), m.end(), m[0], canonical=canonical)
+
+
+def _times(text: str) -> Iterator[Value]:
+    for start, end, whens in find_times(text):
+        yield Value("datetime", start, end, text[start:end], whens=whens)
+
+
+def _durations(text: str) -> Iterator[Value]:
+    for start, end, amount, quantum, unit in find_durations(text):
+        written = text[start:end]
+        digits = sum(c.isdigit() for c in written.lstrip("0"))
+        one = NUMBER.match(written)
+        readings: tuple[Reading, ...] = ()
+        if one and not _HAS_DIGIT.search(written, one.end("core")):
+            readings = readings_of(one)
+        yield Value(
+            "duration", start, end, written, readings=readings, unit=unit,
+            seconds=Reading(amount, quantum, digits), written_unit=unit,
+        )  # fmt: skip
+
+
+def _identifiers(text: str) -> Iterator[Value]:
+    for m in _TOKEN.finditer(text):
+        token = m[0]
+        if not _HAS_DIGIT.search(token):
+            continue
+        if not token.startswith("No") and (
+            _NUMBER_LIKE.fullmatch(token) or token[:3].upper() in CODES
+        ):
+            continue
+        yield Value("identifier", m.start(), m.end(), token, canonical=identifier(token))
+
+
+def identifier(text: str) -> str:
+    """Return the comparable form of an identifier: case and separators do not matter."""
+    plain = text.lower().removeprefix("no.").removeprefix("no ").strip()
+    return re.sub(r"[-_/.:# ]", "", plain)
+
+
+def _numbers(text: str) -> Iterator[Value]:
+    position = 0
+    while match := NUMBER.search(text, position):
+        position = max(match.end(), position + 1)
+        readings = readings_of(match)
+        if not readings:
+            if "," in match["core"]:
+                yield from _listed(match)
+            continue
+        unscaled = _without_magnitude(readings, match)
+        start, end = match.span()
+        closed = match["close"] or match["close2"]
+        if match["open"] and not closed and not match["cur"]:
+            # The opening bracket belongs to the sentence, not to the number.
+            start += 1
+        elif closed and not match["open"]:
+            end = match.end("exp") if match["exp"] else match.end("core")
+            if match["close"]:
+                readings = unscaled
+            else:
+                end = match.start("close2")
+            position = end
+        yield _with_unit(text, start, end, readings, unscaled, match)
+
+
+def _without_magnitude(readings: tuple[Reading, ...], match: re.Match[str]) -> tuple[Reading, ...]:
+    shift = -magnitude(match)
+    if not shift:
+        return readings
+    return tuple(
+        replace(r, value=r.value.scaleb(shift), quantum=r.quantum.scaleb(shift)) for r in readings
+    )
+
+
+def _listed(match: re.Match[str]) -> Iterator[Value]:
+    """Numbers that stand in one run with commas: ``12.4,31.75``."""
+    offset = match.start("core")
+    for piece in match["core"].split(","):
+        one = NUMBER.fullmatch(piece)
+        readings = readings_of(one) if one else ()
+        if readings:
+            end = offset + len(piece)
+            yield Value("number", offset, end, piece, readings=readings, unscaled=readings)
+        offset += len(piece) + 1
+
+
+def _with_unit(
+    text: str,
+    start: int,
+    end: int,
+    readings: tuple[Reading, ...],
+    unscaled: tuple[Reading, ...],
+    match: re.Match[str],
+) -> Value:
+    unit = None
+    written = ""
+    found = _UNIT.match(text, end)
+    if found:
+        written = found[1]
+        unit = "percent" if _POINTS.fullmatch(written) else unit_of(written.replace(" ", ""))
+        unit = unit or unit_of(written)
+        if unit:
+            end = found.end()
+    return Value(
+        "number", start, end, text[start:end], readings=readings, unscaled=unscaled,
+        unit=unit, currency=currency(match), written_unit=written,
+    )  # fmt: skip

@@ -1,0 +1,135 @@
+"""Words compared as words: enums, texts, yes and no, missing values and reported failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
+
+from labelkit.grounding.stance import clause_before, stance
+
+_GAP = re.compile(r"[\s_\-\u00a0]+")
+_WORD = re.compile(r"[^\W_]+")
+_SYNONYMS = {
+    "annual": ("per year", "yearly", "each year", "every year", "a year", "annually"),
+    "annually": ("per year", "yearly", "each year", "every year", "a year", "annual"),
+    "monthly": ("per month", "each month", "every month"),
+    "daily": ("per day", "each day", "every day"),
+    "percent": ("%", "per cent"),
+    "twice daily": ("bid", "two times a day", "twice a day", "two times daily"),
+    "once daily": ("qd", "once a day", "one time a day", "every day"),
+}
+_YES = re.compile(
+    r"(?:^|[.!?\n]\s*|[*_]{1,2})(?:yes|yeah|yep|correct|affirmative|true|indeed"
+    r"|s\u00ed|oui|ja|\u306f\u3044)\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(
+    r"(?:^|[.!?\n]\s*|[*_]{1,2})(?:no|nope|negative|false|nein|non"
+    r"|\u3044\u3044\u3048)\b(?!\.\s?\d)",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(
+    r"\b(?:not|no longer|never|isn't|wasn't|aren't|doesn't|without|out of)\b", re.I
+)
+_MISSING = re.compile(
+    r"\b(?:null|none|n/a|not (?:available|reported|provided|given|specified|listed|known|found"
+    r"|recorded|included|returned|stated)|unavailable|unknown|missing"
+    r"|no (?:data|value|record|result|information|entry|entries|figure|match\w*)"
+    r"|did(?:n't| not) (?:return|provide|include|report|contain|find)"
+    r"|does(?:n't| not) (?:return|provide|include|report|contain|have)"
+    r"|(?:is|was|came back) (?:empty|blank)"
+    r"|isn't available|wasn't (?:available|provided))\b",
+    re.IGNORECASE,
+)
+_FAILED = re.compile(
+    r"\b(?:error|fail(?:ed|ure|s)?|unavailable|time[ds]?[ -]?out|could(?:n't| not)"
+    r"|can(?:n't|not|'t)"
+    r"|unable|not found|no (?:result|record|data|match)\w*|(?:is|was) down|did(?:n't| not) work"
+    r"|went wrong|problem|invalid)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def phrase(text: str) -> re.Pattern[str]:
+    """Return the expression that finds ``text`` as whole words.
+
+    Case is folded by the caller. Space, underscore and hyphen are one; a word of four letters or
+    more may carry an inflection (``lease``/``leases``, ``borrow``/``borrowing``).
+    """
+    pieces = [p for p in _GAP.split(text.casefold().strip()) if p][:40]
+    parts = []
+    for piece in pieces:
+        escaped = re.escape(piece)
+        if piece.isalpha() and len(piece) >= 4:
+            stem = re.escape(piece[:-1]) + "(?:y|ies)" if piece[-1] == "y" else escaped
+            escaped = stem + "(?:'s|s|es|d|ed|ing|ly|al)?"
+        elif piece.isalpha():
+            escaped += "s?" if len(piece) == 3 else ""
+        parts.append(escaped)
+    body = r"[\s_\-\u00a0]+".join(parts)
+    left = r"(?<![^\W_])" if pieces and pieces[0][0].isalnum() else ""
+    right = r"(?![^\W_])" if pieces and text.strip()[-1].isalnum() else ""
+    return re.compile(left + body + right)
+
+
+def occurrences(wanted: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of ``wanted`` (or a listed synonym) in the case-folded ``text``."""
+    key = wanted.casefold().strip()
+    if not key:
+        return
+    found = False
+    for match in phrase(key).finditer(text):
+        found = True
+        yield match.span()
+    if not found:
+        for other in _SYNONYMS.get(key, ()):
+            for match in phrase(other).finditer(text):
+                yield match.span()
+
+
+def polarity(text: str, field_words: tuple[str, ...]) -> Literal["yes", "no"] | None:
+    """Whether the answer affirms: by yes/no, by ``field: true``, or by an affirmative sentence.
+
+    ``field_words`` are words of the asked field; a sentence that holds one of them counts. None
+    when the signals are missing or contradict each other.
+    """
+    signals = set()
+    if _YES.search(text):
+        signals.add("yes")
+    if _NO.search(text):
+        signals.add("no")
+    for word in field_words:
+        for match in phrase(word).finditer(text):
+            after = text[match.end() : match.end() + 24]
+            said = re.match(r"[\"'*`]*\s*(?:[:=]|is|->)?\s*[\"'*`]*(true|false|yes|no)\b", after)
+            if said:
+                signals.add("yes" if said[1] in {"true", "yes"} else "no")
+                continue
+            clause = clause_before(text, match.start())
+            if _DENIES.search(clause) or stance(text, match.start(), match.end()) == "negated":
+                signals.add("no")
+            elif re.search(r"\b(?:is|are|was|has|have|does|can|appears?|remains?)\b", clause):
+                signals.add("yes")
+    if len(signals) == 1:
+        return "yes" if "yes" in signals else "no"
+    return None
+
+
+def says_missing(text: str) -> tuple[int, int] | None:
+    """Place where the answer says that there is no value."""
+    match = _MISSING.search(text)
+    return match.span() if match else None
+
+
+def says_failed(text: str) -> tuple[int, int] | None:
+    """Place where the answer reports that the tool failed."""
+    match = _FAILED.search(text)
+    return match.span() if match else None
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Words of five letters or more, cut to a crude stem, for overlap with a payload."""
+    return frozenset(w[:6] for w in _WORD.findall(text.casefold()) if len(w) >= 5)

@@ -1,0 +1,93 @@
+"""A rule without code: labels from counted facts of a trace, by a table in the rubric.
+
+Many schemes need no reading of values at all: did the agent call this tool, did a call fail, was
+the run cut off, what did the benchmark's own checker say. Such a rule is data in ``rubric.yaml``
+and this module is its only interpreter. It looks at nothing inside an answer's text; a scheme
+that must do so deserves a rule of its own.
+
+Facts (numbers unless said otherwise):
+
+    calls, attempted, rejected   calls by status
+    calls:NAME                   executed calls of one tool
+    errors, empty_results        executed calls whose result is an error, is empty
+    repeated_calls               executed calls equal to an earlier one in name and arguments
+    assistant_turns, user_turns  messages by role
+    answer_chars                 length of the visible answer
+    last_call                    text: name of the last executed call, "" without one
+    state, finish_reason         text
+    tag:NAME                     a tag of the trace or its task
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from labelkit.domain.rubric import FactRange, Rubric, RuleCase
+from labelkit.domain.task import Tag, Task
+from labelkit.domain.trace import Trace
+from labelkit.grounding.calls import Call, pair_calls
+from labelkit.grounding.visible import visible_answer
+from labelkit.rules.ruling import Ruling
+
+Facts = Mapping[str, Tag]
+
+
+def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
+    """Label a trace by the first row of ``rubric.rule_table`` whose conditions all hold."""
+    tags: dict[str, Tag] = {**(task.tags if task else {}), **trace.tags}
+    facts = count_facts(trace, tags)
+    subset = rubric.subset_of(tags)
+    for number, case in enumerate(rubric.rule_table, start=1):
+        if case.subsets and subset not in case.subsets:
+            continue
+        if all(_holds(facts, name, wanted) for name, wanted in case.when.items()):
+            reason = f"row {number} of the rule table"
+            return Ruling(label=case.label, reason=reason, flags=_flags(case))
+    return Ruling(label=None, reason="no row of the rule table matches")
+
+
+def count_facts(trace: Trace, tags: Mapping[str, Tag]) -> dict[str, Tag]:
+    """Return every fact of a trace that a table can ask for."""
+    calls = pair_calls(trace.messages)
+    executed = [call for call in calls if call.status == "executed"]
+    roles = Counter(message.role for message in trace.messages)
+    facts: dict[str, Tag] = {
+        "calls": len(executed),
+        "attempted": sum(call.status == "attempted" for call in calls),
+        "rejected": sum(call.status == "rejected" for call in calls),
+        "errors": sum(call.is_error for call in executed),
+        "empty_results": sum(not (call.result or "").strip() for call in executed),
+        "repeated_calls": _repeated(executed),
+        "assistant_turns": roles["assistant"],
+        "user_turns": roles["user"],
+        "answer_chars": len(visible_answer(trace.messages)),
+        "last_call": executed[-1].name if executed else "",
+        "state": trace.state.value,
+        "finish_reason": trace.finish_reason or "",
+    }
+    facts.update({f"calls:{name}": n for name, n in Counter(c.name for c in executed).items()})
+    facts.update({f"tag:{name}": value for name, value in tags.items()})
+    return facts
+
+
+def _repeated(executed: list[Call]) -> int:
+    """Number of calls that equal an earlier one."""
+    distinct = {(call.name, call.arguments) for call in executed}
+    return len(executed) - len(distinct)
+
+
+def _holds(facts: Facts, name: str, wanted: FactRange | tuple[Tag, ...]) -> bool:
+    """Whether one condition holds; a tool that was never called counts 0."""
+    value = facts.get(name, 0 if name.startswith("calls:") else None)
+    if isinstance(wanted, tuple):
+        return any(type(value) is type(option) and value == option for option in wanted)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    low = wanted.min is None or value >= wanted.min
+    return low and (wanted.max is None or value <= wanted.max)
+
+
+def _flags(case: RuleCase) -> tuple[str, ...]:
+    """Which facts decided, so that a reader of the label sees why."""
+    return tuple(f"fact:{name}" for name in case.when)

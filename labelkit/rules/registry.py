@@ -1,0 +1,33 @@
+"""Rule classifiers by the name a rubric gives.
+
+A new scheme's rule is one file beside this one and one line in the table below.
+"""
+
+from __future__ import annotations
+
+from labelkit.errors import InputError
+from labelkit.rules import tool_failure, tool_failure_substring
+from labelkit.rules.ruling import Classifier
+
+_CLASSIFIERS: dict[str, Classifier] = {
+    "tool_failure": tool_failure.classify,
+    "tool_failure_substring": tool_failure_substring.classify,
+}
+
+
+def classifier_names() -> tuple[str, ...]:
+    """Names of all rule classifiers, sorted."""
+    return tuple(sorted(_CLASSIFIERS))
+
+
+def classifier(name: str) -> Classifier:
+    """Return the classifier a rubric names; ``-`` and ``_`` are the same.
+
+    Raises:
+        InputError: when no classifier has this name; the message lists the known ones.
+    """
+    found = _CLASSIFIERS.get(name.strip().lower().replace("-", "_"))
+    if found is None:
+        known = ", ".join(classifier_names())
+        raise InputError(f"No rule classifier is called {name!r}; use one of: {known}.")
+    return found

@@ -1,0 +1,253 @@
+"""What an answer states, against a task's key and against everything the model was given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from labelkit.digest import canonical_json
+from labelkit.domain.label import Evidence
+from labelkit.domain.message import Message
+from labelkit.domain.task import AnswerKey, KeyValue, Reference, Task
+from labelkit.grounding.binding import bound, mentions_of
+from labelkit.grounding.calls import Call
+from labelkit.grounding.keys import derive_key
+from labelkit.grounding.match import Answer, Match, Verdict, match_value, read_answer
+from labelkit.grounding.numbers import as_decimal
+from labelkit.grounding.origins import EvidenceBase, Origin, strength
+from labelkit.grounding.payloads import as_json, leaves
+from labelkit.grounding.values import Value, scan
+from labelkit.grounding.wording import content_words, occurrences
+
+_INDEX = re.compile(r"\[\d+\]")
+_TITLED = re.compile(
+    r"\b(?:Judge|Justice|Dr\.?|Prof\.?|Professor|CEO|CFO|Captain|Minister|Chancellor|Analyst)"
+    r" ([A-Z][a-z]+(?:[- ][A-Z][a-z]+)?)"
+)
+_QUOTED = re.compile(r'"([^"\n]{24,300})"')
+_WORDY = frozenset({"text", "enum", "set", "list"})
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The reading of one answer.
+
+    ``key`` is the verdict over all key values by the key's mode. ``invented`` are values asserted
+    from nowhere, ``invented_apart`` those that cannot be a wrong version of a key value (another
+    kind), ``open_values`` those of open origin, ``asked`` the number of key values.
+    """
+
+    key: Verdict
+    why: str
+    evidence: tuple[Evidence, ...]
+    invented: tuple[Evidence, ...]
+    invented_apart: bool
+    open_values: tuple[Evidence, ...]
+    derived: bool
+    trap_stated: bool
+    key_is_absent: bool
+    only_words: bool
+    asked: int
+    typed: AnswerKey
+
+    def stated_by_results(self, calls: Sequence[Call]) -> bool:
+        """Whether the results of ``calls`` state every key value themselves."""
+        answer = read_answer("\n".join(c.result or "" for c in calls))
+        found = [match_value(_without_entity(k), answer).verdict for k in self.typed.values]
+        return bool(found) and (
+            any(v == "match" for v in found)
+            if self.typed.mode == "any"
+            else all(v == "match" for v in found)
+        )
+
+
+def _without_entity(key: KeyValue) -> KeyValue:
+    return key.model_copy(update={"entity": None})
+
+
+def read_statements(
+    task: Task, messages: Sequence[Message], executed: Sequence[Call], text: str
+) -> Statements:
+    """Read the visible answer ``text`` of a rollout of ``task``."""
+    key = _key_of(task.reference)
+    answer = read_answer(text)
+    base = _evidence(task, messages, executed)
+    origins = [base.origin(value, answer.text) for value in answer.values]
+    answer.strangers = tuple(
+        v for v, o in zip(answer.values, origins, strict=True) if o.source == "nowhere"
+    )
+    answer.traps = _traps(key)
+    found = _matches(key, task, answer, base)
+    verdict, why = _overall(key, found)
+    wanted = {span for match in found for span in match.spans}
+    invented, unsure = _ungrounded(answer, base, wanted)
+    kinds = {_kind_of(k) for k in key.values}
+    return Statements(
+        key=verdict,
+        why=why,
+        evidence=_evidence_of(answer, sorted(wanted)),
+        invented=_evidence_of(answer, [(v.start, v.end) for v in invented]),
+        invented_apart=any(
+            v.kind in {"identifier", "datetime"} and v.kind not in kinds for v in invented
+        ),
+        open_values=_evidence_of(answer, unsure),
+        derived=any(o.source == "derived" for o in origins),
+        trap_stated=any(
+            r.value in answer.traps for v in invented for r in (*v.readings, *v.unscaled)
+        ),
+        key_is_absent=any(k.type in {"null", "error"} for k in key.values),
+        only_words=all(k.type in _WORDY for k in key.values),
+        asked=len(key.values),
+        typed=key,
+    )
+
+
+def _key_of(reference: Reference) -> AnswerKey:
+    return reference.answer_key or derive_key(reference)
+
+
+def _kind_of(key: KeyValue) -> str:
+    return key.type if key.type in {"datetime", "identifier"} else "number"
+
+
+def _traps(key: AnswerKey) -> frozenset[Any]:
+    wanted = {as_decimal(k.value) for k in key.values}
+    found = {r.value for trap in key.traps for v in scan(trap) for r in v.readings}
+    return frozenset(found - wanted)
+
+
+def _evidence(task: Task, messages: Sequence[Message], executed: Sequence[Call]) -> EvidenceBase:
+    base = EvidenceBase()
+    question = {m.content for m in (*task.messages, *messages) if m.role in {"user", "system"}}
+    payload = task.reference.payload
+    if executed:
+        if payload is not None:
+            base.add_json(as_json(payload) if isinstance(payload, str) else payload, "payload")
+        for call in executed:
+            returned = as_json(call.result or "")
+            if returned != payload:
+                base.add_json(returned, "tool_result")
+    for content in question:
+        if content:
+            base.add_text(content, Origin("question"))
+    for call in executed:
+        base.add_json(call.parsed or {}, "question")
+    return base
+
+
+def _rivals(key: AnswerKey, payload: Any) -> list[tuple[str, str]]:
+    """Every (entity, path) that a value of the payload could be said of."""
+    found = [(k.entity, k.path or "") for k in key.values if k.entity is not None]
+    if not found:
+        return []
+    named = {entity for entity, _ in found}
+    everything = [(p, leaf) for p, leaf in leaves(payload) if isinstance(leaf, str)]
+    shapes = {_INDEX.sub("[*]", p) for p, leaf in everything if leaf in named and "[" in p}
+    return found + [
+        (leaf, "") for p, leaf in everything if leaf not in named and _INDEX.sub("[*]", p) in shapes
+    ]
+
+
+def _matches(key: AnswerKey, task: Task, answer: Answer, base: EvidenceBase) -> list[Match]:
+    rivals = _rivals(key, task.reference.payload)
+    found = []
+    question = " ".join(base.pieces[-8:])
+    for value in key.values:
+        others = [r for r in rivals if r[0] != value.entity] if value.entity else []
+        match = match_value(value, answer, others)
+        if match.verdict == "unsure" and value.type == "text" and not match.spans:
+            match = _other_words(match, value, task, answer, question)
+        found.append(match)
+    return _swapped(key, answer, found)
+
+
+def _other_words(match: Match, value: KeyValue, task: Task, answer: Answer, question: str) -> Match:
+    """A missing text key: may other words say it, or does the answer not use the result at all?"""
+    derived = task.reference.answer_key is None
+    if task.reference.payload is None:
+        return match
+    if derived and any(True for _ in occurrences(str(value.value), question)):
+        return replace(match, verdict="match", why="topic")
+    known = content_words(canonical_json(task.reference.payload))
+    said = content_words(answer.lower) - content_words(question)
+    if known and not said & (known - content_words(question)):
+        return Match("no", why="nothing of the result is used")
+    return match
+
+
+def _swapped(key: AnswerKey, answer: Answer, found: list[Match]) -> list[Match]:
+    """Two numbers that are each said of the other's field are both wrong."""
+    labels = {}
+    for i, (value, match) in enumerate(zip(key.values, found, strict=True)):
+        words = re.findall(r"[a-z]{3,}", (value.path or "").rpartition(".")[2].lower())
+        if value.type == "number" and match.verdict == "match" and words and not value.entity:
+            labels[i] = words[0]
+    if len(labels) < 2 or len(set(labels.values())) < len(labels):
+        return found
+    mentions = [m for w in labels.values() for m in mentions_of(w, answer.lower, answer.values)]
+    mentions.sort(key=lambda m: m.start)
+    owner = {
+        i: bound(answer.lower, *found[i].spans[0], mentions, answer.values)
+        for i in labels
+        if found[i].spans
+    }
+    out = list(found)
+    for i, mine in labels.items():
+        for j, other in labels.items():
+            if i != j and owner.get(i) == other and owner.get(j) == mine:
+                out[i] = Match("no", found[i].spans, "exchanged with another field")
+    return out
+
+
+def _overall(key: AnswerKey, found: list[Match]) -> tuple[Verdict, str]:
+    verdicts = [m.verdict for m in found]
+    if not verdicts:
+        return "unsure", "empty_key"
+    if key.mode == "any":
+        order: tuple[Verdict, ...] = ("match", "unsure", "no")
+    else:
+        order = ("no", "unsure", "match")
+    if key.mode == "all" and set(verdicts) == {"no", "unsure"}:
+        # A missing word beside a wrong number stays wrong; a missing word alone stays open.
+        hard = [v for v, k in zip(verdicts, key.values, strict=True) if k.type not in _WORDY]
+        order = ("no", "unsure", "match") if "no" in hard else ("unsure", "no", "match")
+    for verdict in order:
+        if verdict in verdicts:
+            why = next(m.why for m in found if m.verdict == verdict)
+            return verdict, why.replace(" ", "_")
+    return "unsure", ""
+
+
+def _ungrounded(
+    answer: Answer, base: EvidenceBase, wanted: set[tuple[int, int]]
+) -> tuple[list[Value], list[tuple[int, int]]]:
+    """Split the values from nowhere into invented ones and ones of open origin."""
+    invented = []
+    unsure = []
+    for value in answer.strangers:
+        if (value.start, value.end) in wanted:
+            continue
+        grade = strength(value, answer.text)
+        if grade == "strong":
+            invented.append(value)
+        elif grade == "unsure":
+            unsure.append((value.start, value.end))
+    blob = " ".join(base.pieces)
+    for name in _TITLED.finditer(answer.text):
+        if not all(part.lower() in blob for part in name[1].split()):
+            unsure.append(name.span(1))  # noqa: PERF401 (two loops of one kind read alike)
+    for quote in _QUOTED.finditer(answer.text):
+        if " ".join(quote[1].lower().split()).rstrip(".,;") not in " ".join(blob.split()):
+            unsure.append(quote.span(1))  # noqa: PERF401
+    return invented, unsure
+
+
+def _evidence_of(answer: Answer, spans: Sequence[tuple[int, int]]) -> tuple[Evidence, ...]:
+    out = []
+    for start, end in spans[:20]:
+        first, last = answer.folded.span(start, end)
+        quote = answer.original[first:last]
+        out.append(Evidence(part="answer", quote=quote, start=first, end=last))
+    return tuple(out)
