@@ -149,7 +149,7 @@ class Client:
 
     async def _attempt(self, request: ChatRequest, row: _Row) -> tuple[Reply | Fault, float | None]:
         """Send once; returns the reply or its fault, and the wait that the endpoint asked for."""
-        ticket = await self.limiter.acquire()
+        ticket = await self.limiter.acquire(returning=row.attempts > 0)
         overloaded = succeeded = False
         try:
             if self._fatal_failure is not None:

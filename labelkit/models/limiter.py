@@ -4,7 +4,8 @@ The window grows by one per success until the endpoint first complains, then by 
 window; a complaint (429, 503, timeout) cuts it (additive increase, multiplicative decrease: Chiu
 and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance", 1989).
 Complaints about requests that were sent before the last cut do not cut again. A Retry-After
-pauses every new send, not only the row that met it. Waiters are served in order.
+pauses every new send, not only the row that met it. Waiters are served in order,
+those that come back before those that have not begun.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Limiter:
         self.in_flight = 0
         self.peak = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
+        self._returning: deque[asyncio.Future[None]] = deque()
         self._epoch = 0
         self._complained = False
         self._paused_until = 0.0  # the loop's clock
@@ -42,11 +44,16 @@ class Limiter:
         """Whether nobody is let in for now."""
         return self._timer is not None
 
-    async def acquire(self) -> int:
-        """Wait for a place; returns a ticket for ``release``. Safe to cancel."""
-        if self._waiters or not self._room():
+    async def acquire(self, *, returning: bool = False) -> int:
+        """Wait for a place; returns a ticket for ``release``. Safe to cancel.
+
+        A ``returning`` row (one that was sent before, so that its time budget runs) goes before
+        those that have not begun.
+        """
+        if self._waiters or self._returning or not self._room():
             place = asyncio.get_running_loop().create_future()
-            self._waiters.append(place)
+            queue = self._returning if returning else self._waiters
+            queue.append(place)
             try:
                 await place
             except asyncio.CancelledError:
@@ -54,7 +61,7 @@ class Limiter:
                     self._leave()
                 else:
                     with contextlib.suppress(ValueError):
-                        self._waiters.remove(place)
+                        queue.remove(place)
                 raise
         else:
             self._enter()
@@ -106,8 +113,8 @@ class Limiter:
         self._admit()
 
     def _admit(self) -> None:
-        while self._waiters and self._room():
-            place = self._waiters.popleft()
+        while (self._returning or self._waiters) and self._room():
+            place = (self._returning or self._waiters).popleft()
             if not place.done():
                 self._enter()
                 place.set_result(None)

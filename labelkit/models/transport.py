@@ -10,7 +10,9 @@ environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY). This module never re
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
@@ -42,6 +44,12 @@ class Unanswered(Exception):  # noqa: N818 - no error of the program: the endpoi
         super().__init__(message)
         self.refused = refused
         self.timed_out = timed_out
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    """The trusted certificates (SSL_CERT_FILE and SSL_CERT_DIR honoured), read once: it is slow."""
+    return httpx2.create_ssl_context()
 
 
 class Transport:
@@ -104,7 +112,9 @@ class Transport:
             max_keepalive_connections=self._connections,
             keepalive_expiry=_KEEPALIVE_S,
         )
-        return DefaultAioHttpClient(timeout=None, limits=limits, follow_redirects=False)
+        return DefaultAioHttpClient(
+            timeout=None, limits=limits, follow_redirects=False, verify=_certificates()
+        )
 
     def _unanswered(self, error: BaseException) -> Unanswered:
         """Name the cause: the transport reports a refused connection as a timeout."""

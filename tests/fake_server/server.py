@@ -138,7 +138,7 @@ class FakeServer:
         self._closing = asyncio.Event()
         runner = web.ServerRunner(
             web.Server(
-                self._handle,  # type: ignore[arg-type]
+                self._handle,
                 handler_cancellation=True,
                 access_log=None,
                 keepalive_timeout=300.0,
@@ -178,6 +178,14 @@ class FakeServer:
         while self.count < requests:
             if time.monotonic() > until:
                 raise TimeoutError(f"{self.count} of {requests} requests arrived")
+            time.sleep(0.001)
+
+    def wait_until_idle(self, timeout_s: float = 10.0) -> None:
+        """Block until no chat request is open."""
+        until = time.monotonic() + timeout_s
+        while self._open:
+            if time.monotonic() > until:
+                raise TimeoutError(f"{self._open} requests are still open")
             time.sleep(0.001)
 
     def stats(self) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -79,3 +82,30 @@ def test_as_a_process(options: list[str]) -> None:
         finally:
             process.terminate()
     assert all(answer["choices"][0]["message"]["content"] for answer in answers)
+
+
+def test_stats_over_http(fake_server: FakeServer) -> None:
+    for _ in range(2):
+        post(fake_server.base_url, asking())
+    with urllib.request.urlopen(f"{fake_server.base_url}/stats") as response:
+        stats = json.load(response)
+    assert (stats["requests"], stats["distinct_bodies"], stats["peak"]) == (2, 1, 1)
+    assert stats["prompt_tokens"] == fake_server.prompt_tokens > 0
+
+
+@pytest.mark.parametrize("fault", ["hang", "reset", "reset_mid_body"])
+def test_a_fault_leaves_nothing_open(fake_server: FakeServer, fault: Any) -> None:
+    fake_server.queue(replace(replies.text("never whole"), fault=fault))
+    address = ("127.0.0.1", fake_server.port)
+    with socket.create_connection(address, timeout=0.2) as connection:
+        body = json.dumps(asking()).encode()
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}"
+        connection.sendall(head.encode() + b"\r\n\r\n" + body)
+        received = b""
+        with contextlib.suppress(OSError):
+            while chunk := connection.recv(65536):
+                received += chunk
+    assert (b"never" in received) is False or fault == "reset_mid_body"
+    assert not received.endswith(b"}")
+    fake_server.wait_until_idle()
+    assert fake_server.prompt_tokens == 0, "nothing was reported to anybody"

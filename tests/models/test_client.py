@@ -102,7 +102,7 @@ def test_d6_arguments_go_out_as_text_and_are_encoded_once(
 ) -> None:
     text = '{"city": "Oslo"}'
     calls = [replies.call("weather", {"city": "Oslo"}), replies.call("weather", text)]
-    history = [
+    history: list[dict[str, Any]] = [
         {"role": "assistant", "content": None, "tool_calls": calls},
         {"role": "tool", "tool_call_id": "call_1", "content": "12"},
     ]
