@@ -69,7 +69,7 @@ def krippendorff_alpha(
         StatisticsError: for an unknown metric, or interval and ratio metrics of labels that are
             no numbers.
     """
-    distance = _distances(table, metric, scores)
+    distance = distances(table, metric, scores)
     paired = _pairable(table)
     if isinstance(paired, Undefined):
         return _undefined("krippendorff_alpha", table, paired)
@@ -193,7 +193,11 @@ def _finish(
     )
 
 
-def _distances(table: RatingTable, metric: str, scores: Sequence[float] | None) -> Floats:
+def distances(table: RatingTable, metric: str, scores: Sequence[float] | None) -> Floats:
+    """Return Krippendorff's squared distance of every two labels, (q, q).
+
+    For the ordinal metric, whose distances depend on the ratings, it only checks the order.
+    """
     if metric in ("nominal", "ordinal"):
         if metric == "ordinal" and not table.declared:
             _need_order(table)
