@@ -17,7 +17,14 @@ from labelkit.grounding.binding import Mention, bound, mentions_of
 from labelkit.grounding.compare import Target, compare
 from labelkit.grounding.folding import Folded, fold_values
 from labelkit.grounding.numbers import as_decimal
-from labelkit.grounding.stance import CONTRAST, hedged, stance, tells_a_loss
+from labelkit.grounding.stance import (
+    CONTRAST,
+    Stance,
+    clause_before,
+    hedged,
+    stance,
+    tells_a_loss,
+)
 from labelkit.grounding.times import When, read_time, zone_named
 from labelkit.grounding.units import convert, unit_in_path, unit_of
 from labelkit.grounding.values import Value, identifier, scan
@@ -25,6 +32,7 @@ from labelkit.grounding.wording import occurrences, polarity, says_failed, says_
 
 Verdict = Literal["match", "no", "unsure"]
 _WORDS = re.compile(r"[A-Za-z]{3,}")
+_HANDED_ON = 20
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBER_WORDS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven",
@@ -52,8 +60,9 @@ class Match:
 class Answer:
     """An answer prepared once for all its key values.
 
-    ``original`` is the text as it was, ``text`` is folded, ``lower`` case-folded of equal length; ``strangers`` are the values that
-    come from nowhere, ``traps`` the numbers a model might recall instead.
+    ``original`` is the text as it was, ``text`` is folded, ``lower`` lower-cased at equal length;
+    ``strangers`` are the values that come from nowhere, ``traps`` the numbers a model might
+    recall instead, ``given`` the lower-cased texts that the model was given.
     """
 
     original: str
@@ -64,6 +73,7 @@ class Answer:
     european: bool
     strangers: tuple[Value, ...] = ()
     traps: frozenset[Decimal] = field(default_factory=frozenset)
+    given: str = ""
 
 
 def read_answer(text: str) -> Answer:
@@ -91,7 +101,7 @@ def match_value(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]
 
 def _settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> Match:
     """Weigh mentions by stance: asserted ones decide, unless a stranger is preferred after them."""
-    stances = [(s, e, stance(answer.text, s, e)) for s, e in found]
+    stances = [(s, e, _stance(answer, s, e)) for s, e in found]
     asserted = [(s, e) for s, e, kind in stances if kind == "asserted"]
     competitors = [
         v.start
@@ -109,6 +119,16 @@ def _settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> 
     if traps and not any(CONTRAST.search(answer.text, v.end, last) for v in traps):
         return Match("unsure", tuple(asserted), "a trap value is asserted too")
     return Match("match", tuple(asserted))
+
+
+def _stance(answer: Answer, start: int, end: int) -> Stance:
+    """The stance of a mention; a "not" that is part of a passage handed on denies nothing."""
+    kind = stance(answer.text, start, end)
+    if kind != "asserted" and answer.given:
+        before = clause_before(answer.lower, start)[-_HANDED_ON:].lstrip()
+        if before and before + answer.lower[start:end] in answer.given:
+            return "asserted"
+    return kind
 
 
 def _is_trap(value: Value, answer: Answer) -> bool:
@@ -274,7 +294,12 @@ def _citation(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) 
     wanted = [v.canonical for v in scan(fold_values(str(key.value)).text) if v.kind == "citation"]
     if len(wanted) != 1:
         return _text(key, answer, rivals)
-    found = [(v.start, v.end) for v in answer.values if v.canonical == wanted[0]]
+    # Section 15.05(1) lies in section 15.05; the reverse says less than was asked.
+    found = [
+        (v.start, v.end)
+        for v in answer.values
+        if v.canonical == wanted[0] or v.canonical.startswith(wanted[0] + "(")
+    ]
     return _decide(key, answer, rivals, found)
 
 

@@ -13,6 +13,7 @@ from labelkit.domain.message import Message
 from labelkit.domain.task import AnswerKey, KeyValue, Reference, Task
 from labelkit.grounding.binding import bound, mentions_of
 from labelkit.grounding.calls import Call
+from labelkit.grounding.folding import fold_values
 from labelkit.grounding.keys import derive_key
 from labelkit.grounding.match import Answer, Match, Verdict, match_value, read_answer
 from labelkit.grounding.numbers import as_decimal
@@ -27,6 +28,7 @@ _TITLED = re.compile(
     r" ([A-Z][a-z]+(?:[- ][A-Z][a-z]+)?)"
 )
 _QUOTED = re.compile(r'"([^"\n]{24,300})"')
+_TOPIC = "topic"
 _WORDY = frozenset({"text", "enum", "set", "list"})
 
 
@@ -79,10 +81,11 @@ def read_statements(
         v for v, o in zip(answer.values, origins, strict=True) if o.source == "nowhere"
     )
     answer.traps = _traps(key)
-    found = _matches(key, task, answer, base)
+    answer.given = "\n".join(base.pieces)
+    found = _matches(key, task, answer)
     verdict, why = _overall(key, found)
     wanted = {span for match in found for span in match.spans}
-    invented, unsure = _ungrounded(answer, base, wanted)
+    invented, unsure = _ungrounded(answer, wanted)
     kinds = {_kind_of(k) for k in key.values}
     return Statements(
         key=verdict,
@@ -150,10 +153,10 @@ def _rivals(key: AnswerKey, payload: Any) -> list[tuple[str, str]]:
     ]
 
 
-def _matches(key: AnswerKey, task: Task, answer: Answer, base: EvidenceBase) -> list[Match]:
+def _matches(key: AnswerKey, task: Task, answer: Answer) -> list[Match]:
     rivals = _rivals(key, task.reference.payload)
     found = []
-    question = " ".join(base.pieces[-8:])
+    question = _asked(task)
     for value in key.values:
         others = [r for r in rivals if r[0] != value.entity] if value.entity else []
         match = match_value(value, answer, others)
@@ -163,13 +166,21 @@ def _matches(key: AnswerKey, task: Task, answer: Answer, base: EvidenceBase) -> 
     return _swapped(key, answer, found)
 
 
+def _asked(task: Task) -> str:
+    """The lower-cased words of the question and of the expected call."""
+    said = [m.content or "" for m in task.messages if m.role == "user"]
+    for call in task.reference.expected_calls:
+        said.extend(str(v) for v in call.arguments.values())
+    return fold_values("\n".join(said)).text.lower()
+
+
 def _other_words(match: Match, value: KeyValue, task: Task, answer: Answer, question: str) -> Match:
     """A missing text key: may other words say it, or does the answer not use the result at all?"""
     derived = task.reference.answer_key is None
     if task.reference.payload is None:
         return match
     if derived and any(True for _ in occurrences(str(value.value), question)):
-        return replace(match, verdict="match", why="topic")
+        return replace(match, why=_TOPIC)
     known = content_words(canonical_json(task.reference.payload))
     said = content_words(answer.lower) - content_words(question)
     if known and not said & (known - content_words(question)):
@@ -202,6 +213,10 @@ def _swapped(key: AnswerKey, answer: Answer, found: list[Match]) -> list[Match]:
 
 
 def _overall(key: AnswerKey, found: list[Match]) -> tuple[Verdict, str]:
+    # A word of the question that the answer does not repeat decides nothing beside other values.
+    kept = [(k, m) for k, m in zip(key.values, found, strict=True) if m.why != _TOPIC]
+    if kept and key.mode == "all":
+        key, found = key.model_copy(update={"values": [k for k, _ in kept]}), [m for _, m in kept]
     verdicts = [m.verdict for m in found]
     if not verdicts:
         return "unsure", "empty_key"
@@ -221,7 +236,7 @@ def _overall(key: AnswerKey, found: list[Match]) -> tuple[Verdict, str]:
 
 
 def _ungrounded(
-    answer: Answer, base: EvidenceBase, wanted: set[tuple[int, int]]
+    answer: Answer, wanted: set[tuple[int, int]]
 ) -> tuple[list[Value], list[tuple[int, int]]]:
     """Split the values from nowhere into invented ones and ones of open origin."""
     invented = []
@@ -234,7 +249,7 @@ def _ungrounded(
             invented.append(value)
         elif grade == "unsure":
             unsure.append((value.start, value.end))
-    blob = " ".join(base.pieces)
+    blob = answer.given
     for name in _TITLED.finditer(answer.text):
         if not all(part.lower() in blob for part in name[1].split()):
             unsure.append(name.span(1))  # noqa: PERF401 (two loops of one kind read alike)

@@ -1,0 +1,114 @@
+"""CPU per trace of the default tool-failure rule beside the published substring rule.
+
+Builds traces of real size (about 4 kB: a long system prompt, a payload with prose, a table in the
+answer) and classifies each once, every trace with its own numbers, so that no cache can help.
+
+    python benchmarks/rule_speed.py [number of traces, default 2000]
+
+Target: at most 0.5 ms of CPU per trace for the default rule.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+
+from labelkit.domain.message import Message, ToolCall
+from labelkit.domain.rubric import LabelDefinition, Question, Rubric
+from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, Task, Tool
+from labelkit.domain.trace import RowState, Trace
+from labelkit.rules.registry import classifier
+
+SYSTEM = "You are a careful assistant of a freight exchange. Use the tools; never guess. " * 18
+NOTE = (
+    "Lane {lane} is served by three carriers; surcharges follow the diesel index and are reset on "
+    "the first of each month. Last review on 2026-04-{day:02d} by desk {desk}. "
+)
+ANSWERS = (
+    "The surcharge on lane {lane} is {price:,.2f} EUR.\n\n| what | value |\n|---|---|\n"
+    "| surcharge | \u20ac{price:,.2f} |\n| volume | {volume:,} t |\n| share | {share:.1%} |\n\n"
+    "Together with the base fee of {base} EUR this makes {total:,.2f} EUR.",
+    "Lane {lane}: I recalled {wrong}, but the tool returns {price}.",
+    "It is around {wrong} EUR for {lane}; see docket RX-{volume}-Q of 12 March 2019.",
+    "<think>{price}? Perhaps {wrong}.</think>I believe the surcharge is {wrong} EUR.",
+)
+
+
+def rubric() -> Rubric:
+    labels = ("correct", "tool_skip", "result_ignore", "output_fabrication")
+    definitions = tuple(
+        LabelDefinition(name=n, title=n, key=str(i), include=n) for i, n in enumerate(labels)
+    )
+    question = Question(id="label", type="choice", text="What happened?", labels=definitions)
+    return Rubric(
+        name="bench", version="1", title="b", source="b", subsets=("required", "control"),
+        questions=(question,), rule="tool_failure",
+    )  # fmt: skip
+
+
+def row(draw: random.Random, number: int) -> tuple[Trace, Task]:
+    lane = f"L-{number:05d}"
+    price, base = round(draw.uniform(1000, 9999), 2), draw.randint(100, 999)
+    facts = {
+        "lane": lane,
+        "surcharge": price,
+        "base": base,
+        "volume_t": draw.randint(10_000, 99_999),
+        "share": round(draw.uniform(0.1, 0.9), 3),
+        "as_of": f"2026-05-{draw.randint(1, 28):02d}T20:00:00Z",
+        "history": [round(draw.uniform(1000, 9999), 2) for _ in range(6)],
+        "note": NOTE.format(lane=lane, day=draw.randint(1, 28), desk=number) * 4,
+    }
+    answer = draw.choice(ANSWERS).format(
+        lane=lane, price=price, base=base, total=price + base, volume=facts["volume_t"],
+        share=facts["share"], wrong=round(draw.uniform(1000, 9999), 1),
+    )  # fmt: skip
+    question = Message(role="user", content=f"What is the surcharge on lane {lane} today?")
+    call = ToolCall(id="c", name="surcharge", arguments=json.dumps({"lane": lane}))
+    messages = (
+        Message(role="system", content=SYSTEM),
+        question,
+        Message(role="assistant", tool_calls=(call,)),
+        Message(role="tool", tool_call_id="c", content=json.dumps(facts)),
+        Message(role="assistant", content=answer),
+    )
+    key = KeyValue(type="number", value=price, path="$.surcharge", unit="EUR")
+    task = Task(
+        set="bench",
+        id=lane,
+        messages=(question,),
+        tools=(Tool(name="surcharge"),),
+        reference=Reference(
+            expected_calls=(ExpectedCall(name="surcharge", arguments={"lane": lane}),),
+            payload=facts,
+            answer_key=AnswerKey(values=(key,)),
+            must_contain=(str(price),),
+        ),
+        tags={"subset": "required"},
+    )
+    return Trace(model="m", messages=messages, state=RowState.OK), task
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    draw = random.Random(0)
+    rows = [row(draw, number) for number in range(count)]
+    size = sum(len(m.content or "") for trace, _ in rows for m in trace.messages) / count
+    scheme = rubric()
+    spent = {}
+    for name in ("tool_failure_substring", "tool_failure"):
+        rule = classifier(name)
+        begin = time.process_time()
+        for trace, task in rows:
+            rule(scheme, trace, task)
+        spent[name] = (time.process_time() - begin) * 1000 / count
+    print(f"{count} traces of {size:.0f} characters")
+    for name, cost in spent.items():
+        print(f"  {name:24} {cost:.3f} ms CPU per trace")
+    print(f"  ratio {spent['tool_failure'] / spent['tool_failure_substring']:.1f}")
+
+
+if __name__ == "__main__":
+    main()
