@@ -1,1 +1,1 @@
-"""Turning tasks into traces: scripted environments and protocols."""
+"""From tasks to traces: scripted tools, protocols, and the runner that plays them."""

@@ -1,0 +1,115 @@
+"""Plays many tasks at one endpoint and hands over each trace as soon as it is finished.
+
+The runner keeps nothing: what is not taken from it is not done, and a caller that commits every
+trace loses at most those in flight. Rows are ordered so that tasks with the same system message
+and tools lie together, because servers keep the shared beginning of a prompt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Container, Iterable, Iterator
+
+from labelkit.digest import digest
+from labelkit.domain.task import Task
+from labelkit.domain.trace import Trace
+from labelkit.models.client import Client
+from labelkit.rollout.protocol import RolloutProtocol, Row
+
+RowKey = tuple[str, str, int]
+"""(task set, task id, repeat): what tells rows of one model and condition apart."""
+
+
+def plan_rows(
+    tasks: Iterable[Task],
+    model: str,
+    *,
+    condition: str = "",
+    repeats: int = 1,
+    done: Container[RowKey] = (),
+) -> list[Row]:
+    """Return the rows to play, shared prompt beginnings together, without those in ``done``.
+
+    Order inside one beginning is that of ``tasks``; all repeats of a task follow each other.
+    """
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(_beginning(task), []).append(task)
+    return [
+        Row(task=task, model=model, condition=condition, repeat=repeat)
+        for group in groups.values()
+        for task in group
+        for repeat in range(repeats)
+        if (task.set, task.id, repeat) not in done
+    ]
+
+
+async def run_tasks(
+    tasks: Iterable[Task],
+    client: Client,
+    protocol: RolloutProtocol,
+    *,
+    model: str | None = None,
+    condition: str = "",
+    repeats: int = 1,
+    done: Container[RowKey] = (),
+    concurrency: int | None = None,
+) -> AsyncIterator[Trace]:
+    """Play every task and yield each trace when it is finished.
+
+    Args:
+        tasks: what to play.
+        client: the endpoint's client.
+        protocol: how to play.
+        model: name on the traces; None takes the endpoint's model.
+        condition: name of the arm.
+        repeats: rollouts of every task.
+        done: rows that need no playing, from an earlier run.
+        concurrency: episodes at once; None takes the endpoint's ``max_concurrency``, or 1 for
+            the embedded model, whose one slot keeps the prompt of the episode in hand.
+
+    Raises:
+        EndpointError: when the endpoint cannot serve any row; rows in flight are dropped.
+    """
+    rows = plan_rows(
+        tasks, model or client.endpoint.model, condition=condition, repeats=repeats, done=done
+    )
+    waiting = iter(rows)
+    usual = 1 if client.endpoint.engine == "local" else client.endpoint.max_concurrency
+    width = max(1, concurrency or usual)
+    playing: set[asyncio.Task[Trace]] = set()
+    try:
+        _fill(playing, waiting, width, client, protocol)
+        while playing:
+            finished, playing = await asyncio.wait(playing, return_when=asyncio.FIRST_COMPLETED)
+            for episode in finished:
+                trace = episode.result()
+                if client.fatal is not None and trace.error is not None:
+                    raise client.fatal
+                yield trace
+            _fill(playing, waiting, width, client, protocol)
+    finally:
+        for episode in playing:
+            episode.cancel()
+        await asyncio.gather(*playing, return_exceptions=True)
+
+
+def _fill(
+    playing: set[asyncio.Task[Trace]],
+    waiting: Iterator[Row],
+    width: int,
+    client: Client,
+    protocol: RolloutProtocol,
+) -> None:
+    """Start episodes until ``width`` are playing or no row is waiting."""
+    while len(playing) < width:
+        row = next(waiting, None)
+        if row is None:
+            return
+        playing.add(asyncio.create_task(protocol.play(client, row)))
+
+
+def _beginning(task: Task) -> str:
+    """What the prompts of a domain share: its system messages and tools."""
+    systems = [m.content for m in task.messages if m.role == "system"]
+    return digest([systems, [tool.model_dump(mode="json") for tool in task.tools]])
