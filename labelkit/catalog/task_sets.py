@@ -1,0 +1,104 @@
+"""Task sets: a folder with a card that says where the tasks come from, and the tasks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import Field, ValidationError
+
+from labelkit.catalog.located_errors import dotted, validated
+from labelkit.catalog.places import find, names
+from labelkit.catalog.yaml_nodes import read_yaml
+from labelkit.domain.frozen import Frozen
+from labelkit.domain.task import Task
+from labelkit.errors import FormatError, LocatedError
+
+
+class TaskSetError(LocatedError, FormatError):
+    """A mistake in a task set's folder; knows file and line."""
+
+
+class Card(Frozen):
+    """What a task set is, who may pass it on, and which domains it covers."""
+
+    name: str
+    title: str
+    version: str = Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")
+    licence: str
+    redistributable: bool
+    source: str
+    description: str
+    domains: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TaskSet:
+    """A card and its tasks in file order."""
+
+    card: Card
+    tasks: tuple[Task, ...]
+
+
+def task_set_names() -> tuple[str, ...]:
+    """Return the names that ``load_task_set`` knows here, sorted."""
+    return names("datasets")
+
+
+def load_task_set(name_or_path: str | Path) -> TaskSet:
+    """Read a task set given by name, folder or path of its ``card.yaml``.
+
+    Raises:
+        InputError: no such task set.
+        TaskSetError: a mistake in it; names file, line and mend.
+    """
+    folder = find("datasets", name_or_path)
+    located = read_yaml(folder / "card.yaml", TaskSetError)
+    card = validated(located, Card)
+    if card.name != folder.resolve().name:
+        problem = f"the name {card.name!r} differs from the folder's name"
+        raise located.mistake(("name",), problem, "make them equal")
+    return TaskSet(card=card, tasks=_tasks(folder / "tasks.jsonl", card.name))
+
+
+def _tasks(path: Path, set_name: str) -> tuple[Task, ...]:
+    found: dict[str, Task] = {}
+    try:
+        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    except OSError:
+        raise TaskSetError(path, None, "the file cannot be read", "add the tasks file") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        task = _task(line, path, number, set_name)
+        if task.id in found:
+            problem = f"the task id {task.id!r} is given twice"
+            raise TaskSetError(path, number, problem, "give each task its own id")
+        found[task.id] = task
+    if not found:
+        raise TaskSetError(path, None, "there are no tasks", "write one JSON object per line")
+    return tuple(found.values())
+
+
+def _task(line: bytes, path: Path, number: int, set_name: str) -> Task:
+    try:
+        record: Any = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as fault:
+        problem = f"not a line of UTF-8 JSON ({fault})"
+        raise TaskSetError(path, number, problem, "write one object per line") from None
+    if not isinstance(record, dict):
+        raise TaskSetError(path, number, "the line is not an object", "write {...}")
+    if "set" in record:
+        raise TaskSetError(path, number, "the key 'set' is given", "remove it: the card names it")
+    try:
+        return Task.model_validate({**record, "set": set_name})
+    except ValidationError as fault:
+        first = fault.errors(include_url=False)[0]
+        problem = f"{dotted(first['loc'])!r} is wrong: {first['msg'].lower()}"
+        raise TaskSetError(path, number, problem, "see Task in labelkit.domain") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
