@@ -30,7 +30,7 @@ def validated(located: Located, model: type[Model]) -> Model:
 
 
 def located_error(located: Located, fault: ValidationError, model: type[BaseModel]) -> LocatedError:
-    """Return the first mistake, unknown keys before others; the number of the others is part of its text."""
+    """Return the first mistake, unknown keys before others, with the number of the rest."""
     errors = fault.errors(include_url=False, include_context=False)
     # A misspelt key is both unknown and missing; the unknown one is what the author can see.
     errors.sort(key=lambda error: (error["type"] != "extra_forbidden", located.line(error["loc"])))

@@ -140,7 +140,6 @@ class _Builder:
         return self.located.error(self.located.path, _at(node), problem, mend)
 
     def value(self, node: Any, loc: Loc) -> Any:
-        self.located.lines.setdefault(loc, _at(node))
         self.count += 1
         if self.count > MAX_NODES or len(loc) > 2 * MAX_DEPTH:
             raise self.fail(node, "aliases unfold to too many values", "write fewer aliases")
@@ -152,7 +151,10 @@ class _Builder:
             return self.mapping(node, loc)
         self._known(node, "seq")
         self.open.add(id(node))
-        items = [self.value(item, (*loc, i)) for i, item in enumerate(node.value)]
+        items = []
+        for i, item in enumerate(node.value):
+            self.located.lines[*loc, i] = _at(item)
+            items.append(self.value(item, (*loc, i)))
         self.open.discard(id(node))
         return items
 
@@ -161,10 +163,12 @@ class _Builder:
         self.open.add(id(node))
         found: dict[str, Any] = {}
         first: dict[str, int] = {}
-        merged: list[Any] = []
+        # Merged keys come first, so that the mapping's own keys replace them and their lines.
+        merged = [value for key, value in node.value if key.tag == _MERGE]
+        for source in reversed([part for value in merged for part in self._sources(value)]):
+            found.update(self.value(source, loc))
         for key_node, value_node in node.value:
             if key_node.tag == _MERGE:
-                merged.append(value_node)
                 continue
             key = self.key(key_node)
             if key in first:
@@ -173,9 +177,6 @@ class _Builder:
             first[key] = _at(key_node)
             self.located.lines[*loc, key] = _at(key_node)
             found[key] = self.value(value_node, (*loc, key))
-        for source in (part for value in merged for part in self._sources(value)):
-            for key, value in self.value(source, loc).items():
-                found.setdefault(key, value)
         self.open.discard(id(node))
         return found
 
