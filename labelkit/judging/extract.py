@@ -19,7 +19,7 @@ _TOKEN = re.compile(rf'{_STRING}|["{{}}\[\],]', re.DOTALL)
 _MENDABLE = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 _BAD_ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|(["\\/bfnrt])|(.))', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
-MAX_STARTS = 1000
+MAX_STARTS = 256
 _MAX_CUTS = 8
 
 

@@ -196,8 +196,7 @@ def _answer(trace: Trace, task: Task | None) -> list[Shown]:  # noqa: ARG001
     return [Shown("answer", "answer", f"The model's answer to judge{cut}", text)]
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 RENDERERS: dict[ViewPart, Callable[[Trace, Task | None], Sequence[Shown]]] = {

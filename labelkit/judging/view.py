@@ -136,7 +136,7 @@ def _assemble(
         if item.name in shortened:
             heading = f"{heading} (shortened: {len(item.text)} characters in full)"
         seen.append(f"{heading}\n{item.name} {len(text)}\n{text}")
-        if code in text or code in text.lower():
+        if code in text.lower():
             text, neutralised = _neutralise(text, code), True
         parts[item.name] = text
         lines.append(f"{heading}:\n<<{code} {item.name}>>\n{text}\n<<{code} end {item.name}>>\n")
