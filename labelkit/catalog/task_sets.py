@@ -26,7 +26,7 @@ class Card(Frozen):
 
     name: str
     title: str
-    version: str = Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")
+    version: str = Field(min_length=1)
     licence: str
     redistributable: bool
     source: str
