@@ -9,29 +9,28 @@ prove, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
+from labelkit.grounding.arithmetic import Computed, compute
 from labelkit.grounding.compare import Target, compare
 from labelkit.grounding.folding import fold_values
-from labelkit.grounding.numbers import Reading, as_decimal
+from labelkit.grounding.numbers import MAX_DIGITS, Reading, as_decimal
 from labelkit.grounding.payloads import leaves
 from labelkit.grounding.stance import GENERAL, clause_before, hedged, stance, tells_a_loss
-from labelkit.grounding.times import When
+from labelkit.grounding.times import When, find_times
 from labelkit.grounding.values import Value, identifier, scan
 
 Source = Literal["payload", "question", "tool_result", "derived", "nowhere"]
 Strength = Literal["strong", "unsure", "weak"]
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-_INDEX = re.compile(r"\[\d+\]")
 _SQUEEZED = re.compile(r"[^a-z0-9]+")
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
-_ALL_OPERATIONS, _FEW_OPERATIONS = 8, 16
 _PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
 _LONGEST = 200_000
+_MOST_OPERANDS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,11 @@ class Origin:
 
 @dataclass(slots=True)
 class EvidenceBase:
-    """Everything the model was given, indexed by value."""
+    """Everything the model was given, indexed by value.
+
+    Numbers of a payload and plain digits are indexed at once; texts are read closely only when a
+    value of the answer is not found among those, because most answers never need it.
+    """
 
     exact: dict[Decimal, Origin] = field(default_factory=dict)
     targets: list[tuple[Target, Origin]] = field(default_factory=list)
@@ -53,16 +56,24 @@ class EvidenceBase:
     spans: list[tuple[Reading, Origin]] = field(default_factory=list)
     names: dict[str, Origin] = field(default_factory=dict)
     pieces: list[str] = field(default_factory=list)
-    digit_runs: set[str] = field(default_factory=set)
+    digit_runs: dict[str, Origin] = field(default_factory=dict)
+    _unread: list[tuple[str, Origin]] = field(default_factory=list)
+    _untimed: list[tuple[str, Origin]] = field(default_factory=list)
+    _unread_digits: list[tuple[str, Origin]] = field(default_factory=list)
     _squeezed: str = ""
+    _computed: Computed | None = None
 
     def add_text(self, text: str, origin: Origin) -> None:
         """Index a text (the question, a text leaf, a raw tool result)."""
         folded = fold_values(text[:_LONGEST]).text
         self.pieces.append(folded.lower())
-        self.digit_runs.update(_DIGITS.findall(folded.replace(",", "")))
-        for value in scan(folded):
-            self._add_value(value, origin)
+        runs = _DIGITS.findall(folded.replace(",", "") if "," in folded else folded)
+        if runs:
+            for run in runs:
+                self.digit_runs.setdefault(run, origin)
+            self._unread.append((folded, origin))
+            self._untimed.append((folded, origin))
+            self._unread_digits.append((folded, origin))
 
     def add_json(self, value: Any, source: Source) -> None:
         """Index every leaf of a payload."""
@@ -77,7 +88,29 @@ class EvidenceBase:
                 if number is not None:
                     self.exact.setdefault(number, origin)
                     self.targets.append((Target.of(number, path), origin))
-                    self.digit_runs.add(str(leaf).lstrip("-"))
+                    self.digit_runs.setdefault(str(leaf).lstrip("-"), origin)
+
+    def _read_texts(self, value: Value) -> bool:
+        """Read the texts as closely as ``value`` needs; whether that brought anything new."""
+        if value.kind == "datetime":
+            texts, self._untimed = self._untimed, []
+            for text, origin in texts:
+                for _, _, whens in find_times(text):
+                    self.whens.extend((when, origin) for when in whens)
+            return bool(texts)
+        plain = value.unscaled == value.readings and value.unit in {None, "percent"}
+        if value.kind == "identifier" or (value.kind == "number" and plain):
+            texts, self._unread_digits = self._unread_digits, []
+            for text, origin in texts:
+                for run in _DIGITS.findall(text.replace(",", "")):
+                    if len(run) <= MAX_DIGITS:
+                        self.targets.append((Target(Decimal(run), path=origin.path), origin))
+            return bool(texts)
+        texts, self._unread = self._unread, []
+        for text, origin in texts:
+            for found in scan(text):
+                self._add_value(found, origin)
+        return bool(texts)
 
     def _add_value(self, value: Value, origin: Origin) -> None:
         for reading in value.readings:
@@ -103,6 +136,14 @@ class EvidenceBase:
 
     def origin(self, value: Value, text: str) -> Origin:
         """Return where ``value``, found in the folded ``text``, comes from."""
+        found = self._look_up(value, text)
+        if found is None and self._read_texts(value):
+            found = self._look_up(value, text)
+        if found is None and value.readings:
+            found = self._derived(value)
+        return found or Origin("nowhere")
+
+    def _look_up(self, value: Value, text: str) -> Origin | None:
         found: Origin | None = None
         if value.kind in {"identifier", "citation"}:
             found = self._name(value)
@@ -112,7 +153,7 @@ class EvidenceBase:
             found = self._span(value)
         if found is None and value.readings:
             found = self._number(value, text)
-        return found or Origin("nowhere")
+        return found
 
     def _name(self, value: Value) -> Origin | None:
         known = self.names.get(value.canonical)
@@ -156,62 +197,31 @@ class EvidenceBase:
             found = self.exact.get(reading.value) or self.exact.get(-reading.value)
             if found:
                 return found
+        if value.unscaled == value.readings:
+            core = _DIGITS.search(value.text.replace(",", ""))
+            if core and core[0] in self.digit_runs:
+                return self.digit_runs[core[0]]
         loss = tells_a_loss(text, value.start)
         near = hedged(text, value.start)
         for target, origin in self.targets:
             grade = compare(value, target, loss)
             if grade and (grade[0] != "loose" or near or value.readings[0].digits >= 2):
                 return origin
-        core = _DIGITS.search(value.text.replace(",", ""))
-        if core and core[0] in self.digit_runs and value.unscaled == value.readings:
-            return Origin("payload")
-        return self._derived(value)
-
-    def _derived(self, value: Value) -> Origin | None:
-        operands = [(float(t.value), o.path) for t, o in self.targets[:64]]
-        wanted = [
-            (abs(float(r.value)) * factor, float(r.quantum) * factor, r.digits)
-            for r in dict.fromkeys((*value.readings, *value.unscaled))
-            for factor in ((1.0, 0.01) if value.unit == "percent" else (1.0,))
-        ]
-        for result, how in _results(operands):
-            for number, quantum, digits in wanted:
-                close = abs(abs(result) - number) <= quantum / 2 * (1 + 1e-9)
-                if close and number and digits >= (2 if len(operands) <= _ALL_OPERATIONS else 3):
-                    return Origin("derived", how=how)
         return None
 
-
-def _results(operands: Sequence[tuple[float, str]]) -> Iterator[tuple[float, str]]:
-    """Every result of the allowed arithmetic, with the name of the operation."""
-    groups: dict[str, list[float]] = {}
-    for number, path in operands:
-        groups.setdefault(_INDEX.sub("[*]", path), []).append(number)
-    for path, numbers in groups.items():
-        if "[*]" in path and len(numbers) > 1:
-            yield sum(numbers), "sum"
-            yield sum(numbers) / len(numbers), "average"
-            yield max(numbers) - min(numbers), "range"
-    values = list(dict.fromkeys(number for number, _ in operands))
-    if len(values) <= _FEW_OPERATIONS:
-        for i, a in enumerate(values):
-            for j, b in enumerate(values):
-                if i != j:
-                    yield from _pair(a, b, i < j, len(values) <= _ALL_OPERATIONS)
-
-
-def _pair(a: float, b: float, once: bool, every: bool) -> Iterator[tuple[float, str]]:
-    if once:
-        yield a + b, "sum"
-        yield a - b, "difference"
-        if every:
-            yield a * b, "product"
-            yield (a + b) / 2, "average"
-    if abs(b) > 1e-300:
-        yield a / b, "ratio"
-        yield (a - b) / b, "change"
-        if every and a + b:
-            yield a / (a + b), "share"
+    def _derived(self, value: Value) -> Origin | None:
+        if self._computed is None:
+            operands = [(float(t.value), o.path) for t, o in self.targets[:_MOST_OPERANDS]]
+            self._computed = compute(operands)
+        for reading in dict.fromkeys((*value.readings, *value.unscaled)):
+            if not reading.value or reading.digits < (2 if self._computed.few else 3):
+                continue
+            for factor in (1.0, 0.01) if value.unit == "percent" else (1.0,):
+                number = abs(float(reading.value)) * factor
+                how = self._computed.near(number, float(reading.quantum) * factor / 2)
+                if how:
+                    return Origin("derived", how=how)
+        return None
 
 
 def _same_time(mine: When, given: When) -> bool:

@@ -76,6 +76,11 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 _DURATION_PART = re.compile(r"(\d+(?:[.,]\d+)?)[ \u00a0-]?([A-Za-z]+)")
+_TIME_SIGN = re.compile(
+    r"\d(?:[-/.:T\u5e74]\d|\s?[aApP]\.?[mM])|[Jj][au][nl]|[FfSs]e[bp]|[Mm]a[ry]|[Aa](?:pr|ug)|Oct|oct"
+    r"|Nov|nov|[Dd]ec|JAN|FEB|MAR|APR|MAY|JU[NL]|AUG|SEP|OCT|NOV|DEC"
+)
+_DURATION_SIGN = re.compile(r"\d[ \u00a0-]?[dhmswyDHMSWY]|PT\d")
 _CALENDAR = frozenset({"mo", "yr"})
 _JOIN = re.compile(r"[\s,]*(?:at|on|@|-|,|from|by|T|\()?\s*")
 
@@ -223,6 +228,8 @@ def _valid(when: When) -> bool:
 
 def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
     """Yield (start, end, readings) of every date, clock time, or both joined, in order."""
+    if not _TIME_SIGN.search(text):
+        return
     found: list[tuple[int, int, list[When]]] = []
     for m in _DATE.finditer(text):
         readings = [w for w in _date_readings(m) if _valid(w)]
@@ -234,7 +241,8 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
     for m in _MONTH_ALONE.finditer(text):
         if not any(s < m.end() and m.start() < e for s, e, _ in found[-64:]):
             found.append((m.start(), m.end(), [When(month=_MONTHS[m[1].lower()])]))
-    for m in _CLOCK.finditer(text):
+    clocks = _CLOCK.finditer(text) if ":" in text or "m" in text.lower() else ()
+    for m in clocks:
         if any(s < m.end() and m.start() < e for s, e, _ in found[-64:]):
             continue
         hour, half = int(m["h9"] or m["h8"]), (m["ap"] or m["ap8"] or "").lower()
@@ -296,6 +304,8 @@ def find_durations(text: str) -> Iterator[tuple[int, int, Decimal, Decimal, str]
 
     ``unit`` is the smallest unit written; ``quantum`` its last written digit, in that unit.
     """
+    if not _DURATION_SIGN.search(text):
+        return
     for m in _DURATION.finditer(text):
         parts = list(_DURATION_PART.finditer(m[0]))
         run: list[tuple[int, int, Decimal, Decimal, str]] = []

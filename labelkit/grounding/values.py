@@ -52,6 +52,11 @@ class Value:
 
 
 _HAS_DIGIT = re.compile(r"\d")
+_INTERESTING = re.compile(
+    r"\d+|January|February|March|April|\bMay\b|June|July|August|September|October|November|December"
+)
+_SHORT = 300
+_AROUND = 24
 _NUMBERED = r"\d[\dA-Za-z]{0,11}(?:[.-]\d[\dA-Za-z]{0,9}){0,3}(?:\([A-Za-z0-9]{1,5}\)){0,5}"
 _CITATION = re.compile(
     rf"(?:(?<!\w)(?:\d{{1,4}} (?:U\.?S\.?C\.?|C\.?F\.?R\.?) ?)?\u00a7{{1,2}}\s?"
@@ -78,6 +83,14 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"pp|percentage points?|percent(?:age)? points?", re.IGNORECASE)
+
+
+_CITATION_MARKS = (
+    "\u00a7", "ection", "ECTION", "ec. ", "ect. ", "ec ", "rticle", "rt. ", "ule ", "hapter",
+    "xemption", " U.", " F.", " S.", " F. ", "CFR", "C.F", "USC",
+)  # fmt: skip
+_TOKEN_SIGN = re.compile(r"[A-Za-z][-_/.:#]?\d|\d[-_/.:#]?[A-Za-z]|\d[-/]\d|No")
+_DIGIT_REACH = 20
 
 
 class _Claims:
@@ -108,6 +121,37 @@ def scan(text: str) -> tuple[Value, ...]:
     """Return every value in an already folded text, with offsets into the folded text."""
     if not _HAS_DIGIT.search(text):
         return ()
+    if len(text) <= _SHORT:
+        return tuple(_scan(text))
+    found: list[Value] = []
+    for start, end in _windows(text):
+        for value in _scan(text[start:end]):
+            found.append(  # noqa: PERF401 (a generator inside extend would be slower to read)
+                replace(value, start=value.start + start, end=value.end + start)
+            )
+    return tuple(found)
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of a long text that can hold a value: digits or a month, and around."""
+    held: tuple[int, int] | None = None
+    for match in _INTERESTING.finditer(text):
+        start = text.rfind(" ", 0, max(0, match.start() - _AROUND)) + 1
+        start = max(start, match.start() - 2 * _AROUND)
+        end = text.find(" ", match.end() + _AROUND)
+        end = min(len(text) if end < 0 else end, match.end() + 2 * _AROUND)
+        if held is None:
+            held = start, end
+        elif start <= held[1]:
+            held = held[0], max(end, held[1])
+        else:
+            yield held
+            held = start, end
+    if held is not None:
+        yield held
+
+
+def _scan(text: str) -> list[Value]:
     claims = _Claims(len(text))
     found: list[Value] = []
     for finder in (_citations, _times, _durations, _identifiers, _numbers):
@@ -115,10 +159,12 @@ def scan(text: str) -> tuple[Value, ...]:
             if claims.take(value.start, value.end):
                 found.append(value)  # noqa: PERF401 (the claim must be made in order)
     found.sort(key=lambda v: v.start)
-    return tuple(found)
+    return found
 
 
 def _citations(text: str) -> Iterator[Value]:
+    if not any(mark in text for mark in _CITATION_MARKS):
+        return
     for m in _CITATION.finditer(text):
         number = (m["no"] or m[0]).rstrip(".-").lower()
         canonical = "section " + number if m["no"] else " ".join(number.split())
@@ -145,6 +191,8 @@ def _durations(text: str) -> Iterator[Value]:
 
 
 def _identifiers(text: str) -> Iterator[Value]:
+    if not _TOKEN_SIGN.search(text):
+        return
     for m in _TOKEN.finditer(text):
         token = m[0]
         if not _HAS_DIGIT.search(token):
@@ -164,7 +212,11 @@ def identifier(text: str) -> str:
 
 def _numbers(text: str) -> Iterator[Value]:
     position = 0
-    while match := NUMBER.search(text, position):
+    while digit := _HAS_DIGIT.search(text, position):
+        # A number begins at most a sign, a currency and a word before its first digit.
+        match = NUMBER.search(text, max(position, digit.start() - _DIGIT_REACH))
+        if match is None:
+            return
         position = max(match.end(), position + 1)
         readings = readings_of(match)
         if not readings:
