@@ -17,6 +17,7 @@ from sqlalchemy.types import TypeDecorator
 from labelkit.digest import canonical_json
 
 MARK = "json:"
+_ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def encode_text(text: str) -> str:
@@ -60,14 +61,14 @@ class SafeText(TypeDecorator[str]):
 
 
 class JsonText(TypeDecorator[Any]):
-    """A JSON value as canonical text, which escapes whatever a database could not hold."""
+    """A JSON value as ASCII text with sorted keys: escapes hold what a database could not."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - signature of SQLAlchemy
-        """Write canonical JSON; None is NULL."""
-        return None if value is None else canonical_json(value)
+        """Write the JSON text; None is NULL."""
+        return None if value is None else _ENCODE(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> Any | None:  # noqa: ARG002 - signature of SQLAlchemy
         """Read the JSON back."""

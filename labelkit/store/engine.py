@@ -152,6 +152,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     # With a write-ahead log NORMAL survives a killed process; only a power cut may lose the tail.
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA wal_autocheckpoint = 4000")
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:

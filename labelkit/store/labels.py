@@ -12,7 +12,7 @@ from labelkit.domain.label import Label
 from labelkit.errors import StoreError
 from labelkit.store.completions import insert_completions
 from labelkit.store.engine import Store
-from labelkit.store.inserting import insert_new, insert_returning
+from labelkit.store.inserting import insert_new
 from labelkit.store.raters import rater_ids
 from labelkit.store.selection import chunks
 from labelkit.store.tables import LABEL, RATER, TRACE
@@ -59,7 +59,7 @@ def append_label(store: Store, label: Label) -> Label:
                 return in_force
             row["version"] = 0 if in_force is None else in_force.version + 1
             # On PostgreSQL another writer may take the version first: then look again.
-            if insert_returning(connection, LABEL, [row]):
+            if insert_new(connection, LABEL, [row]):
                 return label.model_copy(update={"version": row["version"]})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, select
 
 from labelkit.digest import canonical_json, digest_text
 from labelkit.domain.label import Rater, RaterKind
@@ -22,7 +22,7 @@ def add_rubric(store: Store, rubric: Rubric) -> None:
     Raises:
         StoreError: when the store cannot be written.
     """
-    body = canonical_json(rubric.model_dump(mode="json"))
+    body = canonical_json(rubric.model_dump())
     row = {
         "digest": digest_text(body),
         "name": rubric.name,
@@ -66,7 +66,7 @@ def add_rater(store: Store, rater: Rater) -> None:
     Raises:
         StoreError: when the store cannot be written.
     """
-    body = canonical_json(rater.model_dump(mode="json"))
+    body = canonical_json(rater.model_dump())
     rubric_digest = rater.spec.get("rubric")
     row = {
         "digest": digest_text(body),
@@ -106,9 +106,8 @@ def raters(
     if rubric is not None:
         query = query.where(RATER.c.rubric == rubric)
     if question is not None:
-        query = query.where(
-            exists().where(LABEL.c.rater_id == RATER.c.id, LABEL.c.question == question)
-        )
+        labelled = select(LABEL.c.rater_id).where(LABEL.c.question == question).distinct()
+        query = query.where(RATER.c.id.in_(labelled))
     with store.reading() as connection:
         found = connection.execute(query).all()
     return [_read_rater(row.body, row.digest) for row in found]

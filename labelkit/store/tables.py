@@ -146,10 +146,7 @@ class LabelRow(Row, table=True):
     """One outcome. Append-only: the highest version of (trace, rater, question, repeat) counts."""
 
     __tablename__ = "label"
-    __table_args__ = (
-        UniqueConstraint("trace_id", "rater_id", "question", "repeat", "version"),
-        Index("ix_label_rater_id", "rater_id"),
-    )
+    __table_args__ = (UniqueConstraint("trace_id", "rater_id", "question", "repeat", "version"),)
 
     id: int | None = Field(default=None, primary_key=True)
     trace_id: int = Field(foreign_key="trace.id")
@@ -179,7 +176,7 @@ class CompletionRow(Row, table=True):
 
     __tablename__ = "completion"
     __table_args__ = (
-        Index("ix_completion_request", "request"),
+        UniqueConstraint("request", "digest"),
         Index(
             "uq_completion_accepted",
             "request",
@@ -190,7 +187,7 @@ class CompletionRow(Row, table=True):
     )
 
     id: int | None = Field(default=None, primary_key=True)
-    digest: str = Field(max_length=64, unique=True)
+    digest: str = Field(max_length=64)
     request: str = Field(sa_type=SafeText, nullable=False)
     endpoint: str = Field(sa_type=SafeText, nullable=False)
     model: str = Field(sa_type=SafeText, nullable=False)

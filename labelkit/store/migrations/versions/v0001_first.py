@@ -45,9 +45,8 @@ def upgrade() -> None:
     sa.Column('reasoning', sa.Text(), nullable=True),
     sa.Column('tool_calls', sa.Text(), nullable=True),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_completion')),
-    sa.UniqueConstraint('digest', name=op.f('uq_completion_digest'))
+    sa.UniqueConstraint('request', 'digest', name=op.f('uq_completion_request_digest'))
     )
-    op.create_index('ix_completion_request', 'completion', ['request'], unique=False)
     op.create_index('uq_completion_accepted', 'completion', ['request'], unique=True, sqlite_where=sa.text('accepted'), postgresql_where=sa.text('accepted'))
     op.create_table('meta',
     sa.Column('id', sa.Integer(), nullable=False),
@@ -137,7 +136,6 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('pk_label')),
     sa.UniqueConstraint('trace_id', 'rater_id', 'question', 'repeat', 'version', name=op.f('uq_label_trace_id_rater_id_question_repeat_version'))
     )
-    op.create_index('ix_label_rater_id', 'label', ['rater_id'], unique=False)
     op.create_table('trace_body',
     sa.Column('trace_id', sa.Integer(), autoincrement=False, nullable=False),
     sa.Column('body', sa.Text(), nullable=False),
