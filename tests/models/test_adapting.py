@@ -220,3 +220,12 @@ def test_the_tool_rung_hands_the_arguments_over_as_text(
 
 def test_capabilities_are_readable_while_the_client_lives(make_endpoint: Make) -> None:
     assert Client(make_endpoint()).capabilities.rung == "json_schema"
+
+
+def test_b9_a_demand_that_cannot_be_met_surfaces_at_once(
+    fake_server: FakeServer, make_endpoint: Make
+) -> None:
+    fake_server.reply = lambda _: replies.REASONING_REQUIRED
+    _, [done] = complete(make_endpoint(), asking())
+    assert done.failure is not None
+    assert fake_server.count == 1, "there is no reasoning to send back"

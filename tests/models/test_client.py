@@ -609,3 +609,23 @@ def test_openai_variables_are_never_sent_elsewhere(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere.invalid/v1")
     complete(make_endpoint(), asking())
     assert "private" not in json.dumps(fake_server.requests[0].headers)
+
+
+def test_one_attempt_without_usage_makes_the_rows_cost_unknown(
+    fake_server: FakeServer, make_endpoint: Make
+) -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 6}
+    fake_server.queue(Reply({"choices": []}), replies.text("fine", usage=usage))
+    _, [done] = complete(make_endpoint(price=Price(input=1, output=1)), asking())
+    assert done.usage is not None
+    assert (done.usage.prompt_tokens, done.cost) == (5, None)
+
+
+def test_a_row_that_comes_back_goes_before_rows_that_have_not_begun(
+    fake_server: FakeServer, make_endpoint: Make
+) -> None:
+    fake_server.queue(replies.server_error(), replies.text("slow").after(0.1))
+    rows = [asking(str(n)) for n in range(3)]
+    complete(make_endpoint(max_concurrency=1), *rows, at_once=True)
+    sent = [messages[0]["content"] for messages in fake_server.sent("messages")]
+    assert sent == ["0", "1", "0", "2"]
