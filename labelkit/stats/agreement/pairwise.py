@@ -86,10 +86,12 @@ def cohen_from_counts(counts: Floats, w: Floats, table: RatingTable, level: floa
     value = (po - pe) / (1.0 - pe)
     row_weight, column_weight = w @ columns, rows @ w
     both = row_weight[:, None] + column_weight[None, :]
-    spread = float((p * np.square(w * (1 - pe) - both * (1 - po))).sum())
-    spread -= (po * pe - 2 * pe + po) ** 2
+    square = float((p * np.square(w * (1 - pe) - both * (1 - po))).sum())
+    spread = square - (po * pe - 2 * pe + po) ** 2
+    if spread <= 1e-14 * square:
+        spread = 0.0  # what is left of two equal terms is rounding, not variance
     null = float((np.outer(rows, columns) * np.square(w - both)).sum()) - pe**2
-    se = float(np.sqrt(max(0.0, spread) / n)) / (1 - pe) ** 2
+    se = float(np.sqrt(spread / n)) / (1 - pe) ** 2
     interval = z_interval(value, se, level, "fleiss_cohen_everitt")
     return Coefficient(
         name,
