@@ -21,15 +21,17 @@ from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, T
 from labelkit.domain.trace import RowState, Trace
 from labelkit.rules.registry import classifier
 
-SYSTEM = "You are a careful assistant of a freight exchange. Use the tools; never guess. " * 18
+SYSTEM = "You are a careful assistant of a freight exchange. Use the tools; never guess. " * 38
 NOTE = (
     "Lane {lane} is served by three carriers; surcharges follow the diesel index and are reset on "
     "the first of each month. Last review on 2026-04-{day:02d} by desk {desk}. "
 )
 ANSWERS = (
-    "The surcharge on lane {lane} is {price:,.2f} EUR.\n\n| what | value |\n|---|---|\n"
-    "| surcharge | \u20ac{price:,.2f} |\n| volume | {volume:,} t |\n| share | {share:.1%} |\n\n"
-    "Together with the base fee of {base} EUR this makes {total:,.2f} EUR.",
+    (
+        "The surcharge on lane {lane} is {price:,.2f} EUR.\n\n| what | value |\n|---|---|\n"
+        "| surcharge | \u20ac{price:,.2f} |\n| volume | {volume:,} t |\n| share | {share:.1%} |\n\n"
+        "Together with the base fee of {base} EUR this makes {total:,.2f} EUR."
+    ),
     "Lane {lane}: I recalled {wrong}, but the tool returns {price}.",
     "It is around {wrong} EUR for {lane}; see docket RX-{volume}-Q of 12 March 2019.",
     "<think>{price}? Perhaps {wrong}.</think>I believe the surcharge is {wrong} EUR.",

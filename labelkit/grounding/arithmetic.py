@@ -50,7 +50,10 @@ def compute(operands: Sequence[tuple[float, str]]) -> Computed:
             listed = [total, total / len(numbers), max(numbers) - min(numbers)]
             results.append(np.array(listed))
             how += ["sum", "average", "range"]
-    values = np.array(sorted({n for n, _ in operands if abs(n) < _LARGEST}))
+    # Two fields that hold the same number are two operands.
+    values = np.array(sorted(n for n, _ in dict.fromkeys(operands) if abs(n) < _LARGEST))
+    if len(values) > SOME_OPERATIONS:
+        values = np.unique(values)
     if 2 <= len(values) <= SOME_OPERATIONS:
         for name, table in _pairs(values, every=len(values) <= ALL_OPERATIONS):
             results.append(table)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from functools import lru_cache
 from typing import Literal
 
 from labelkit.grounding.numbers import CODES, Reading
@@ -44,19 +45,16 @@ class Target:
         value: Decimal, path: str | None, unit: str | None = None, tolerance: Decimal | None = None
     ) -> Target:
         """Build from a key's or leaf's parts; unit and scale are also read from the field name."""
-        code = (unit or "").strip().upper()
-        if not code:
-            tail = (path or "").rpartition("_")[2].upper()
-            code = tail if tail in CODES else ""
-        known = unit_of(unit) or (None if unit else unit_in_path(path))
-        return Target(
-            value=value,
-            unit=known,
-            currency=code if code in CODES else None,
-            scale=scale_in_name(unit, path),
-            path=path or "",
-            tolerance=tolerance,
-        )
+        known, code, scale = _field(path or "", unit)
+        return Target(value, known, code, scale, path or "", tolerance)
+
+
+@lru_cache(maxsize=4096)
+def _field(path: str, unit: str | None) -> tuple[str | None, str | None, int]:
+    """Canonical unit, currency code and scale that a field's name and unit announce."""
+    code = (unit or "").strip().upper() or path.rpartition("_")[2].upper()
+    known = unit_of(unit) or (None if unit else unit_in_path(path))
+    return known, code if code in CODES else None, scale_in_name(unit, path)
 
 
 def compare(value: Value, target: Target, loss: bool = False) -> tuple[Grade, bool] | None:
@@ -72,6 +70,12 @@ def compare(value: Value, target: Target, loss: bool = False) -> tuple[Grade, bo
     """
     if value.currency and target.currency and value.currency != target.currency:
         return None
+    plain = value.unit is None and not target.scale and value.unscaled is value.readings
+    if plain and not loss and target.tolerance is None:
+        # Most comparisons fail; a plain number only needs its own readings looked at.
+        near = [r for r in value.readings if abs(r.value - target.value) * 2 <= r.quantum]
+        if not near:
+            return None
     best: tuple[Grade, bool] | None = None
     for reading, sure in _candidates(value, target, loss):
         grade = _grade(reading, target)

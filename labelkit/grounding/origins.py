@@ -31,6 +31,7 @@ _LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
 _PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
 _LONGEST = 200_000
 _MOST_OPERANDS = 64
+_MOST_TARGETS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class EvidenceBase:
             texts, self._unread_digits = self._unread_digits, []
             for text, origin in texts:
                 for run in _DIGITS.findall(text.replace(",", "")):
-                    if len(run) <= MAX_DIGITS:
+                    if len(run) <= MAX_DIGITS and len(self.targets) < _MOST_TARGETS:
                         self.targets.append((Target(Decimal(run), path=origin.path), origin))
             return bool(texts)
         texts, self._unread = self._unread, []

@@ -231,6 +231,7 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
     if not _TIME_SIGN.search(text):
         return
     found: list[tuple[int, int, list[When]]] = []
+    taken = bytearray(len(text))
     for m in _DATE.finditer(text):
         readings = [w for w in _date_readings(m) if _valid(w)]
         if readings:
@@ -238,12 +239,14 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
             if readings[0].timed:
                 end, readings = _with_zone(text, end, readings)
             found.append((m.start(), end, readings))
+            taken[m.start() : end] = b"\x01" * (end - m.start())
     for m in _MONTH_ALONE.finditer(text):
-        if not any(s < m.end() and m.start() < e for s, e, _ in found[-64:]):
-            found.append((m.start(), m.end(), [When(month=_MONTHS[m[1].lower()])]))
+        if taken.find(1, m.start(), m.end()) < 0:
+            alone = When(month=_MONTHS[m[1].lower()])
+            found.append((m.start(), m.end(), [alone]))
     clocks = _CLOCK.finditer(text) if ":" in text or "m" in text.lower() else ()
     for m in clocks:
-        if any(s < m.end() and m.start() < e for s, e, _ in found[-64:]):
+        if taken.find(1, m.start(), m.end()) >= 0:
             continue
         hour, half = int(m["h9"] or m["h8"]), (m["ap"] or m["ap8"] or "").lower()
         if half:

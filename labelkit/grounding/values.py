@@ -55,6 +55,7 @@ _HAS_DIGIT = re.compile(r"\d")
 _INTERESTING = re.compile(
     r"\d+|January|February|March|April|\bMay\b|June|July|August|September|October|November|December"
 )
+MOST_VALUES = 600
 _SHORT = 300
 _AROUND = 24
 _NUMBERED = r"\d[\dA-Za-z]{0,11}(?:[.-]\d[\dA-Za-z]{0,9}){0,3}(?:\([A-Za-z0-9]{1,5}\)){0,5}"
@@ -107,7 +108,11 @@ class _Claims:
 
 
 def find_values(text: str) -> tuple[Value, ...]:
-    """Return every value in ``text`` in order, with offsets into ``text`` itself."""
+    """Return every value in ``text`` in order, with offsets into ``text`` itself.
+
+    At most some ``MOST_VALUES`` are read: a text with more is a data dump, and what is made of it
+    must not cost more than reading it.
+    """
     folded = fold_values(text)
     out = []
     for value in scan(folded.text):
@@ -129,6 +134,8 @@ def scan(text: str) -> tuple[Value, ...]:
             found.append(  # noqa: PERF401 (a generator inside extend would be slower to read)
                 replace(value, start=value.start + start, end=value.end + start)
             )
+        if len(found) >= MOST_VALUES:
+            break
     return tuple(found)
 
 
@@ -157,7 +164,9 @@ def _scan(text: str) -> list[Value]:
     for finder in (_citations, _times, _durations, _identifiers, _numbers):
         for value in finder(text):
             if claims.take(value.start, value.end):
-                found.append(value)  # noqa: PERF401 (the claim must be made in order)
+                found.append(value)
+                if len(found) >= MOST_VALUES:
+                    break
     found.sort(key=lambda v: v.start)
     return found
 

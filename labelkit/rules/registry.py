@@ -6,10 +6,11 @@ A new scheme's rule is one file beside this one and one line in the table below.
 from __future__ import annotations
 
 from labelkit.errors import InputError
-from labelkit.rules import tool_failure, tool_failure_substring
+from labelkit.rules import facts, tool_failure, tool_failure_substring
 from labelkit.rules.ruling import Classifier
 
 _CLASSIFIERS: dict[str, Classifier] = {
+    "facts": facts.classify,
     "tool_failure": tool_failure.classify,
     "tool_failure_substring": tool_failure_substring.classify,
 }

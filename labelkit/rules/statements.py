@@ -29,6 +29,7 @@ _TITLED = re.compile(
 )
 _QUOTED = re.compile(r'"([^"\n]{24,300})"')
 _TOPIC = "topic"
+_MOST_VALUES = 200
 _WORDY = frozenset({"text", "enum", "set", "list"})
 
 
@@ -38,7 +39,8 @@ class Statements:
 
     ``key`` is the verdict over all key values by the key's mode. ``invented`` are values asserted
     from nowhere, ``invented_apart`` those that cannot be a wrong version of a key value (another
-    kind), ``open_values`` those of open origin, ``asked`` the number of key values.
+    kind), ``open_values`` those of open origin, ``asked`` the number of key values. ``too_long``
+    says that the answer holds more values than are read, so that nothing may be concluded.
     """
 
     key: Verdict
@@ -51,6 +53,7 @@ class Statements:
     trap_stated: bool
     key_is_absent: bool
     only_words: bool
+    too_long: bool
     asked: int
     typed: AnswerKey
 
@@ -76,6 +79,8 @@ def read_statements(
     key = _key_of(task.reference)
     answer = read_answer(text)
     base = _evidence(task, messages, executed)
+    too_long = len(answer.values) > _MOST_VALUES
+    answer.values = answer.values[:_MOST_VALUES]
     origins = [base.origin(value, answer.text) for value in answer.values]
     answer.strangers = tuple(
         v for v, o in zip(answer.values, origins, strict=True) if o.source == "nowhere"
@@ -102,6 +107,7 @@ def read_statements(
         ),
         key_is_absent=any(k.type in {"null", "error"} for k in key.values),
         only_words=all(k.type in _WORDY for k in key.values),
+        too_long=too_long,
         asked=len(key.values),
         typed=key,
     )

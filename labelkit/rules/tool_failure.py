@@ -157,6 +157,8 @@ def _judge_answer(  # noqa: PLR0911 (an ordered decision list)
     row: _Row, executed: Sequence[Call], flags: list[str]
 ) -> Ruling:
     read = read_statements(row.task, row.trace.messages, executed, row.answer)
+    if read.too_long:
+        return row.ruling(None, "too_many_values", *flags)
     if read.derived:
         flags.append("derived_values")
     if read.invented:
