@@ -51,9 +51,10 @@ def compute(operands: Sequence[tuple[float, str]]) -> Computed:
             results.append(np.array(listed))
             how += ["sum", "average", "range"]
     # Two fields that hold the same number are two operands.
-    values = np.array(sorted(n for n, _ in dict.fromkeys(operands) if abs(n) < _LARGEST))
-    if len(values) > SOME_OPERATIONS:
-        values = np.unique(values)
+    kept = sorted(n for n, _ in dict.fromkeys(operands) if abs(n) < _LARGEST)
+    if len(kept) > SOME_OPERATIONS:
+        kept = sorted(set(kept))
+    values = np.array(kept)
     if 2 <= len(values) <= SOME_OPERATIONS:
         for name, table in _pairs(values, every=len(values) <= ALL_OPERATIONS):
             results.append(table)

@@ -132,7 +132,8 @@ class EvidenceBase:
     def squeezed(self) -> str:
         """All text without separators, for identifiers."""
         if not self._squeezed:
-            self._squeezed = " ".join(_SQUEEZED.sub("", p) for p in self.pieces)
+            with_digits = (p for p in self.pieces if _DIGITS.search(p))
+            self._squeezed = " ".join(_SQUEEZED.sub("", p) for p in with_digits)
         return self._squeezed
 
     def origin(self, value: Value, text: str) -> Origin:
