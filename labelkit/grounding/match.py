@@ -39,6 +39,10 @@ _NUMBER_WORDS = (
     "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
     "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
+_SPELLED = re.compile(
+    r"\b(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b|\bpoint (?:zero|one|two"
+    r"|three|four|five|six|seven|eight|nine)\b|\bhalf a (?:million|billion|percent)"
+)
 _EUROPEAN = re.compile(
     r"\b(?:der|die|das|und|ist|betr\u00e4gt|kostet|preis|le|la|les|est|prix|el|los|precio|cuesta|es"
     r"|il|prezzo|de|het|priset|\u00e4r|pre\u00e7o|custa)\b",
@@ -166,6 +170,8 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
             weak.append((value.start, value.end))
     if not good and wanted == wanted.to_integral_value() and 0 <= wanted <= 20:
         good = list(occurrences(_NUMBER_WORDS[int(wanted)], answer.lower))
+    if not good and not weak and _SPELLED.search(answer.lower):
+        return Match("unsure", why="numbers are spelled out")
     return _decide(key, answer, rivals, good, weak, numeric=True)
 
 

@@ -32,8 +32,9 @@ _MEMORY = re.compile(
     re.IGNORECASE,
 )
 _MEMORY_AFTER = re.compile(
-    r"^[^.;!?\n]{0,20}\b(?:from memory|in your notes|you (?:had|mentioned|remembered|recalled|noted"
-    r"|quoted|thought|cited)|i (?:recalled|remembered|had)|(?:is|was) (?:outdated|out of date|stale"
+    r"^[^.;!?\n\d]{0,20}\b(?:from memory|in your notes|you (?:had|mentioned"
+    r"|remembered|recalled|noted|quoted|thought|cited)"
+    r"|i (?:recalled|remembered|had)|(?:is|was) (?:outdated|out of date|stale"
     r"|wrong|incorrect|no longer))\b",
     re.IGNORECASE,
 )

@@ -96,6 +96,7 @@ CORRECT = [
     ("<think>Is it 99.3?</think>The price is 1234.5 EUR.", PRICE),
     ("You had 99 in your notes, but the tool returns 1234.50 EUR.", PRICE),
     ("It is 1234.5 EUR, not 1299.", PRICE),
+    ("It is 1234.5 EUR and not the 1299 you remembered.", PRICE),
 ]
 WRONG = [
     ("The price is EUR 11234.50.", PRICE),
@@ -155,6 +156,7 @@ def test_every_way_of_missing_it(answer: str, key: KeyValue) -> None:
         ("The cap is about $2.8 billion.", CAP),
         ("It berths on 4 May 2026.", BERTH),
         ("It was on 05/03/2026.", DAY),
+        ("It is seventeen point eight below, so minus seventeen or so.", COLD),
         ("The status looks fine to me: open or not, hard to say.", OPEN),
         ("It berths on 3 May 2026 at 23:30 UTC.", BERTH),
     ],
