@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
 from pydantic import Field
 
+from labelkit.catalog.located_errors import validated
+from labelkit.catalog.yaml_nodes import Loc, Located, read_yaml
 from labelkit.domain.endpoint import Endpoint
 from labelkit.domain.frozen import Frozen
+from labelkit.errors import LocatedError, SettingsError
+
+_SQLITE = "sqlite:///"
 
 
 class JudgeSettings(Frozen):
@@ -30,5 +39,63 @@ class Settings(Frozen):
     """Everything a working folder configures."""
 
     store: str = "sqlite:///labelkit.db"
-    endpoints: tuple[Endpoint, ...] = ()
-    judges: tuple[JudgeSettings, ...] = ()
+    endpoints: dict[str, Endpoint] = Field(default_factory=dict)
+    judges: dict[str, JudgeSettings] = Field(default_factory=dict)
+
+
+def load_settings(path: Path) -> Settings:
+    """Read and check a settings file. A relative SQLite path is taken from the file's folder.
+
+    Raises:
+        SettingsError: names file, line and mend.
+    """
+    located = read_yaml(path, SettingsError)
+    for section in ("endpoints", "judges"):
+        entries = located.value.get(section)
+        if isinstance(entries, dict):
+            for name, entry in entries.items():
+                if isinstance(entry, dict):
+                    entry.setdefault("name", name)
+    settings = validated(located, Settings)
+    for name, endpoint in settings.endpoints.items():
+        _check_endpoint(located, name, endpoint)
+    for name, judge in settings.judges.items():
+        if judge.endpoint not in settings.endpoints:
+            place: Loc = ("judges", name, "endpoint")
+            raise _unknown(located, place, judge.endpoint, settings.endpoints)
+    return settings.model_copy(update={"store": _beside(settings.store, path)})
+
+
+def _check_endpoint(located: Located, name: str, endpoint: Endpoint) -> None:
+    """An API endpoint needs a base URL; a local one makes its own."""
+    if endpoint.engine == "api" and not endpoint.base_url:
+        raise located.mistake(
+            ("endpoints", name),
+            f"endpoint {name!r} has no base_url",
+            "add `base_url: http://HOST:PORT/v1`, or `engine: local` for the embedded model",
+        )
+    if endpoint.engine == "local" and endpoint.base_url:
+        raise located.mistake(
+            ("endpoints", name, "base_url"),
+            f"endpoint {name!r} is local and names a base_url",
+            "leave out base_url (the embedded server chooses a port) or the engine",
+        )
+
+
+def _unknown(located: Located, loc: Loc, name: str, known: Iterable[str]) -> LocatedError:
+    """A name that is not among the configured ones, with the nearest guess."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    listed = ", ".join(names) or "none yet"
+    return located.mistake(
+        loc, f"there is no endpoint {name!r}", f"{guess}configured endpoints: {listed}"
+    )
+
+
+def _beside(url: str, settings: Path) -> str:
+    """Make the path of a SQLite URL independent of where the command is run."""
+    file = url.removeprefix(_SQLITE)
+    if file == url or not file or file.startswith((":", "/")):
+        return url
+    return f"{_SQLITE}{settings.parent.resolve() / file}"

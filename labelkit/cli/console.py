@@ -25,6 +25,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from labelkit.workflows.progress import Progress as ProgressListener
 
@@ -130,6 +131,11 @@ def progress() -> Iterator[ProgressListener]:
     )
     with Progress(*columns, console=console) as drawing:
         yield DrawnProgress(drawing)
+
+
+def plain(text: str) -> Text:
+    """A line that is printed as it is."""
+    return Text(text)
 
 
 def table(

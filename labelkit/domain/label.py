@@ -31,7 +31,7 @@ class Rater(Frozen):
     @cached_property
     def digest(self) -> str:
         """Content address of the identity."""
-        return digest(self.model_dump(mode="json"))
+        return digest(self.model_dump())
 
 
 class Outcome(StrEnum):

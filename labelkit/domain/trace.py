@@ -77,4 +77,4 @@ class Trace(Frozen):
     @cached_property
     def digest(self) -> str:
         """Content address over everything but ``source``."""
-        return digest(self.model_dump(mode="json", exclude={"source"}))
+        return digest(self.model_dump(exclude={"source"}))

@@ -15,6 +15,7 @@ from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.errors import FormatError
 from labelkit.formats import openai_chat, tau_bench, toolfailbench
+from labelkit.formats.nesting import too_deep
 from labelkit.formats.reader import Finding, FindingKind, Head, Item, Reader, ReadOptions
 from labelkit.formats.source import read_head
 
@@ -139,10 +140,8 @@ class Reading(Iterator[Task | Trace]):
         raise StopIteration
 
     def _addressable(self, item: Task | Trace) -> bool:
-        """Count an item, unless it is nested so deeply that it can have no digest."""
-        try:
-            _ = item.digest
-        except (ValueError, RecursionError):
+        """Count an item, unless it is nested so deeply that it could not be read again."""
+        if too_deep(item):
             number = int(item.source.rpartition(":")[2]) if isinstance(item, Trace) else 0
             self._keep(Finding(self.path.name, number, "broken", "the record is nested too deeply"))
             return False

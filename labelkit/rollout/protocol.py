@@ -42,9 +42,15 @@ class Row:
 class RolloutProtocol(Protocol):
     """One way of turning a task into a trace."""
 
-    name: str
-    decoding: Decoding
-    tool_mode: ToolMode
+    @property
+    def name(self) -> str:
+        """Name of the protocol, stored with every trace."""
+        ...
+
+    @property
+    def tool_mode(self) -> ToolMode:
+        """How the model's calls come about."""
+        ...
 
     async def play(self, client: Client, row: Row) -> Trace:
         """Play one episode to its end."""

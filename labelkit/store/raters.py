@@ -67,7 +67,7 @@ def add_rater(store: Store, rater: Rater) -> None:
         StoreError: when the store cannot be written.
     """
     body = canonical_json(rater.model_dump())
-    rubric_digest = rater.spec.get("rubric")
+    rubric_digest = rater.spec.get("rubric_digest")
     row = {
         "digest": digest_text(body),
         "kind": rater.kind,
@@ -95,7 +95,7 @@ def raters(
         store: the store.
         kind: only rules, judges or people.
         name: only raters of this name (of every version).
-        rubric: only raters whose ``spec["rubric"]`` is this rubric digest.
+        rubric: only raters whose ``spec["rubric_digest"]`` is this rubric digest.
         question: only raters that have at least one label for this question.
     """
     query = select(RATER.c.body, RATER.c.digest).order_by(RATER.c.id)

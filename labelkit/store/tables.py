@@ -215,6 +215,19 @@ class CompletionRow(Row, table=True):
     tool_calls: list[dict[str, Any]] | None = Field(default=None, sa_type=JsonText)
 
 
+class EndpointRow(Row, table=True):
+    """What one endpoint with one model takes; ``key`` names the two, the newest row counts."""
+
+    __tablename__ = "endpoint"
+    __table_args__ = (UniqueConstraint("key", "digest"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = Field(max_length=64)
+    digest: str = Field(max_length=64)
+    learnt_at: datetime = Field(sa_type=UtcTime, nullable=False)
+    body: str = Field(sa_type=Text, nullable=False)
+
+
 METADATA = Row.metadata
 META = METADATA.tables["meta"]
 TASK = METADATA.tables["task"]
@@ -224,3 +237,4 @@ RUBRIC = METADATA.tables["rubric"]
 RATER = METADATA.tables["rater"]
 LABEL = METADATA.tables["label"]
 COMPLETION = METADATA.tables["completion"]
+ENDPOINT = METADATA.tables["endpoint"]

@@ -1,8 +1,9 @@
 """Several raters' labels become one, by the rubric's rule and nothing else.
 
-An abstention is a rater that defers: it does not vote, and the others decide. A failed or missing
-label is different: under ``drop_row`` (the source papers' way) the row is dropped and counted,
-under ``ignore`` the remaining raters vote.
+The counting is ``stats.vote``; this module knows what a missing vote means. An abstention is a
+rater that defers: it does not vote, and the others decide. A failed or missing label is
+different: under ``drop_row`` (the source papers' way) the row is dropped and counted, under
+``ignore`` the remaining raters vote.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from labelkit.domain.rubric import Ensemble
+from labelkit.stats.vote import RowOutcome, majority
 from labelkit.workflows.rows import (
     ABSTAINED,
     DROPPED,
@@ -37,33 +39,26 @@ def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask
     if not votes:
         return np.where(infra, INFRA_ERROR, UNLABELLED).astype(np.int32)
     matrix = np.stack([v.codes for v in votes], axis=1)
-    counts = np.stack([(matrix == label).sum(axis=1) for label in range(n_labels)], axis=1)
-    top = counts.max(axis=1)
-    winner = counts.argmax(axis=1).astype(np.int32)
-    tied = (counts == top[:, None]).sum(axis=1) > 1
-    codes = np.where(tied, TIED, winner).astype(np.int32)
-    if policy.tie == "rule":
-        rule = _rule_codes(votes)
-        codes = np.where(tied & (rule >= 0), rule, codes)
-    voted = counts.sum(axis=1)
-    codes = np.where(voted < policy.min_raters, _why_too_few(matrix), codes)
+    rules = [place for place, column in enumerate(votes) if column.kind == "rule"]
+    vote = majority(
+        np.maximum(matrix, -1),
+        n_labels,
+        tie_rater=rules[0] if rules and policy.tie == "rule" else None,
+        min_raters=policy.min_raters,
+    )
+    codes = np.select(
+        [vote.outcomes == RowOutcome.TIE, vote.outcomes == RowOutcome.TOO_FEW],
+        [np.full(len(infra), TIED), _why_too_few(matrix)],
+        default=vote.codes,
+    )
     if policy.null_policy == "drop_row":
         null = (matrix == FAILED).any(axis=1)
+        codes = np.where((matrix == UNLABELLED).any(axis=1), UNLABELLED, codes)
         codes = np.where(null, FAILED, codes)
-        codes = np.where((matrix == UNLABELLED).any(axis=1) & ~null, UNLABELLED, codes)
     return np.where(infra, INFRA_ERROR, codes).astype(np.int32)
-
-
-def _rule_codes(votes: Sequence[Votes]) -> Codes:
-    """The rule's votes; rows of "abstained" when no rule took part."""
-    for column in votes:
-        if column.kind == "rule":
-            return column.codes
-    return np.full(len(votes[0].codes), ABSTAINED, dtype=np.int32)
 
 
 def _why_too_few(matrix: Codes) -> Codes:
     """The state of a row with too few votes: the gravest among its raters' states."""
-    states = np.where(matrix < 0, matrix, 0)
-    present = [(states == s).any(axis=1) for s in (FAILED, UNLABELLED, ABSTAINED)]
+    present = [(matrix == state).any(axis=1) for state in (FAILED, UNLABELLED, ABSTAINED)]
     return np.select(present, [FAILED, UNLABELLED, ABSTAINED], default=DROPPED).astype(np.int32)

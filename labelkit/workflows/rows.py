@@ -40,7 +40,8 @@ class Votes:
     """The votes of one rater on one question, aligned with the rows.
 
     ``codes``: shape (n_rows,), index into the question's labels, or a state above.
-    ``flags``: for rules, flag name -> mask of rows that carry it.
+    ``flags``: for rules, flag name -> mask of rows that carry it. ``null_reasons``: why labels
+    are missing, with counts, as the rater recorded it.
     """
 
     name: str
@@ -49,6 +50,12 @@ class Votes:
     codes: Codes
     flags: Mapping[str, Mask] = field(default_factory=dict)
     null_reasons: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def seen(self) -> Mask:
+        """Rows that this rater looked at, whatever came of it."""
+        seen: Mask = (self.codes != UNLABELLED) & (self.codes != INFRA_ERROR)
+        return seen
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,7 @@ class Rows:
 
         A tag compares by value and type, so that ``True`` is not ``1`` and ``"1"`` is not ``1``.
         """
-        mask = np.ones(len(self), dtype=bool)
+        mask: Mask = np.ones(len(self), dtype=bool)
         for name, values in wanted.items():
             column = self.tags.get(name)
             if column is None:

@@ -68,10 +68,11 @@ def opened_files(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = node.func
-            label = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            if label in {"read_text", "write_text"} or (
-                label == "open" and not isinstance(called, ast.Attribute)
-            ):
+            of_path = isinstance(called, ast.Attribute) and called.attr in {
+                "read_text",
+                "write_text",
+            }
+            if of_path or (isinstance(called, ast.Name) and called.id == "open"):
                 yield node
 
 

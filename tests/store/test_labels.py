@@ -58,7 +58,7 @@ def test_hostile_labels_and_completions_come_back(store: Store, three: list[str]
 
 def test_raters_and_rubrics_come_back(store: Store, three: list[str]) -> None:
     rubric = make_rubric(title=HOSTILE)
-    judge = Rater(kind="judge", name=HOSTILE, version="1", spec={"rubric": rubric.digest})
+    judge = Rater(kind="judge", name=HOSTILE, version="1", spec={"rubric_digest": rubric.digest})
     for _ in range(2):
         raters.add_rubric(store, rubric)
         raters.add_rater(store, judge)

@@ -1,0 +1,154 @@
+"""``labelkit report``: the tables, and the same numbers as JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+from rich.console import RenderableType
+
+from labelkit.catalog.rubrics import load_rubric
+from labelkit.cli import console
+from labelkit.cli.options import in_folder, opened_store, rubric_option
+from labelkit.stats.agreement import Coefficient
+from labelkit.stats.undefined import Number, Undefined, as_json
+from labelkit.workflows.rates import RateResult
+from labelkit.workflows.report import Agreement, RaterSummary, Report, report
+
+
+@click.command("report")
+@rubric_option
+@click.option("--by", multiple=True, metavar="TAG", help="Break down: model, domain, subset, ...")
+@click.option("--rater", metavar="NAME", help="Take one rater's labels instead of the ensemble's.")
+@click.option("--question", metavar="ID", help="Another question than the primary one.")
+@click.option("--json", "as_text", flag_value="json", help="Everything, for machines.")
+@click.option("--csv", "as_text", flag_value="csv", help="The rates, one line each.")
+@in_folder
+def command(
+    rubric: str,
+    by: tuple[str, ...],
+    rater: str | None,
+    question: str | None,
+    as_text: str | None,
+    folder: Path,
+) -> None:
+    """Rates with named denominators, n, coverage, 95% Wilson intervals; agreement of raters."""
+    with opened_store(folder) as (store, _):
+        result = report(store, load_rubric(rubric), by=by, rater=rater, question=question)
+    if as_text == "json":
+        click.echo(json.dumps(as_json(result), ensure_ascii=False, indent=2, allow_nan=False))
+    elif as_text == "csv":
+        click.echo(rates_csv(result.rates), nl=False)
+    else:
+        show(result)
+
+
+def rates_csv(rates: Sequence[RateResult]) -> str:
+    """The rates as CSV; an undefined number is an empty cell with its reason beside it."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = ("hits", "scored", "planned", "coverage", "value", "low", "high")
+    writer.writerow(("rate", "group", *names, "bound_low", "bound_high", "excluded", "reason"))
+    for rate in rates:
+        excluded = ";".join(f"{reason}={count}" for reason, count in rate.excluded.items())
+        cells = [getattr(rate, name) for name in names]
+        bounds = (rate.bound_low, rate.bound_high)
+        writer.writerow((rate.name, rate.group, *cells, *bounds, excluded, rate.reason))
+    return text.getvalue()
+
+
+def show(result: Report) -> None:
+    """Print a report as tables."""
+    out = console.out()
+    for part in rendered(result):
+        out.print(part)
+
+
+def rendered(result: Report) -> list[RenderableType]:
+    """The tables of a report, in reading order."""
+    head = (
+        f"{result.rubric} {result.version}, question {result.question!r}, "
+        f"labels of: {result.source}; {result.n_traces} traces ({_counts(result.states)})"
+    )
+    parts: list[RenderableType] = [console.plain(head), _raters(result.raters)]
+    if result.rates:
+        parts.append(_rates(result.rates))
+    parts += [_agreement(agreement) for agreement in result.agreement]
+    parts += [console.plain(remark) for remark in result.remarks]
+    parts += [console.plain(a.remark) for a in result.agreement if a.remark]
+    return parts
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
+
+
+def _raters(raters: Sequence[RaterSummary]) -> RenderableType:
+    rows = [
+        (
+            rater.name,
+            rater.kind,
+            _counts({k: v for k, v in rater.label_counts.items() if v}),
+            _counts({**rater.without, **{f"({k})": v for k, v in rater.null_reasons.items()}}),
+            str(rater.labelled),
+        )
+        for rater in raters
+    ]
+    columns = ("rater", "kind", "labels", "without a label", "labelled")
+    return console.table("Raters", columns, rows, text_columns=4)
+
+
+def _rates(rates: Sequence[RateResult]) -> RenderableType:
+    grouped = len({rate.group for rate in rates}) > 1
+    rows = []
+    for rate in rates:
+        value = f"{rate.value:.1%}" if rate.value is not None else f"null ({rate.reason})"
+        interval = ""
+        if rate.low is not None and rate.high is not None:
+            interval = f"{rate.low:.1%} - {rate.high:.1%}"
+        coverage = f"{rate.coverage:.0%}" if rate.coverage is not None else "null"
+        row = [rate.name, value, interval, f"{rate.hits}/{rate.scored}", coverage]
+        row.append(_counts(rate.excluded) if rate.excluded else "")
+        rows.append(([rate.group] if grouped else []) + row)
+    columns = ["rate", "value", "95% Wilson", "hits/n", "coverage", "excluded"]
+    if grouped:
+        columns.insert(0, "group")
+    return console.table("Rates", columns, rows, text_columns=2 if grouped else 1)
+
+
+def _agreement(agreement: Agreement) -> RenderableType:
+    rows = [
+        (
+            f"{pair.first} - {pair.second}",
+            "Cohen's kappa",
+            _number(pair.result.value),
+            _interval(pair.result),
+            _percent(pair.result.observed),
+            str(pair.result.n_items),
+        )
+        for pair in agreement.pairs
+    ]
+    rows += [
+        ("all raters", c.name, _number(c.value), _interval(c), _percent(c.observed), str(c.n_items))
+        for c in agreement.coefficients
+    ]
+    columns = ("raters", "coefficient", "value", "95% interval", "raw agreement", "n")
+    title = f"Agreement on {agreement.question!r} ({agreement.group})"
+    return console.table(title, columns, rows, text_columns=2)
+
+
+def _number(value: Number) -> str:
+    return f"null ({value.reason.value})" if isinstance(value, Undefined) else f"{value:.3f}"
+
+
+def _percent(value: Number) -> str:
+    return "" if isinstance(value, Undefined) else f"{value:.1%}"
+
+
+def _interval(coefficient: Coefficient) -> str:
+    interval = coefficient.interval
+    return "" if isinstance(interval, Undefined) else f"{interval.low:.3f} - {interval.high:.3f}"

@@ -1,0 +1,150 @@
+"""From the store's columns to the rows and votes of a report.
+
+Only labels given under the very rubric in hand count: a changed rubric is another rubric. Of
+several identities of one rater name (another model behind an endpoint, another token cap) the one
+registered last is taken and the others are named, so that nothing is pooled silently.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkit.domain.label import Outcome, Rater
+from labelkit.domain.rubric import Question, Rubric
+from labelkit.store import Store
+from labelkit.store.raters import raters
+from labelkit.store.reports import LabelTable, TraceTable, label_table, trace_table
+from labelkit.workflows.rows import ABSTAINED, FAILED, TIED, UNLABELLED, Codes, Mask, Rows, Votes
+
+OWN_COLUMNS = ("model", "condition", "domain", "subset", "task_set")
+_STATES = {Outcome.ABSTAINED.value: ABSTAINED, Outcome.FAILED.value: FAILED}
+
+
+def read_rows(store: Store, rubric: Rubric, by: Sequence[str]) -> tuple[Rows, NDArray[np.int64]]:
+    """Return the rows a rubric applies to, and their trace ids (ascending)."""
+    needed = _tags_needed(rubric) | set(by)
+    table = trace_table(store, tags=bool(needed - set(OWN_COLUMNS)))
+    rows = Rows(tags=_tag_columns(table, needed), infra=table.state == "infra_error")
+    applies = rows.having(rubric.applies_to.tags)
+    kept = Rows(
+        tags={name: column[applies] for name, column in rows.tags.items()},
+        infra=rows.infra[applies],
+    )
+    return kept, table.id[applies]
+
+
+def _tags_needed(rubric: Rubric) -> set[str]:
+    """Every tag that a predicate of the rubric asks for."""
+    predicates = [rubric.applies_to]
+    for rate in rubric.rates:
+        predicates += [rate.numerator, rate.denominator.where]
+    return {name for predicate in predicates for name in predicate.tags} | {rubric.subset_tag}
+
+
+def _tag_columns(table: TraceTable, needed: set[str]) -> dict[str, NDArray[np.object_]]:
+    """Columns of the table as tags, and every other tag that is needed."""
+    columns: dict[str, NDArray[np.object_]] = {name: getattr(table, name) for name in OWN_COLUMNS}
+    for name in needed - set(OWN_COLUMNS):
+        column = np.empty(len(table), dtype=object)
+        if table.tags is not None:
+            column[:] = [tags.get(name) for tags in table.tags]
+        columns[name] = column
+    return columns
+
+
+def read_votes(
+    store: Store, rubric: Rubric, question: Question, ids: NDArray[np.int64]
+) -> tuple[list[Votes], list[str]]:
+    """Return one column of votes per rater, and remarks about identities left out."""
+    chosen, remarks = _in_force(raters(store, rubric=rubric.digest, question=question.id))
+    if not chosen:
+        return [], remarks
+    digests = [rater.digest for rater in chosen]
+    table = label_table(store, question.id, digests, flags=True)
+    labels = [definition.name for definition in question.labels]
+    return [_votes(rater, place, table, ids, labels) for place, rater in enumerate(chosen)], remarks
+
+
+def _in_force(found: Sequence[Rater]) -> tuple[list[Rater], list[str]]:
+    """The last registered identity of every (kind, name); rules first, then by name."""
+    latest: dict[tuple[str, str], Rater] = {}
+    older: Counter[str] = Counter()
+    for rater in found:
+        if (rater.kind, rater.name) in latest:
+            older[rater.name] += 1
+        latest[rater.kind, rater.name] = rater
+    remarks = [
+        f"{name}: {count} earlier {'identity' if count == 1 else 'identities'} of this rater "
+        "(other model, decoding or prompt) left out; labels of different identities are not pooled"
+        for name, count in older.items()
+    ]
+    return sorted(latest.values(), key=lambda r: (r.kind != "rule", r.name)), remarks
+
+
+def _votes(
+    rater: Rater,
+    place: int,
+    table: LabelTable,
+    ids: NDArray[np.int64],
+    labels: Sequence[str],
+) -> Votes:
+    """Align one rater's labels with the rows; several repeats become their majority."""
+    mine = np.flatnonzero(table.rater == place)
+    rows = np.searchsorted(ids, table.trace[mine])
+    known = rows < len(ids)
+    known[known] = ids[rows[known]] == table.trace[mine][known]
+    mine, rows = mine[known], rows[known]
+    code_of = {label: code for code, label in enumerate(labels)}
+    given = np.array(
+        [
+            _STATES.get(outcome, code_of.get(value, FAILED))
+            for outcome, value in zip(table.outcome[mine], table.value[mine], strict=True)
+        ],
+        dtype=np.int32,
+    )
+    reasons = Counter(
+        reason for reason, code in zip(table.reason[mine], given, strict=True) if code < 0
+    )
+    return Votes(
+        name=rater.name,
+        kind=rater.kind,
+        digest=rater.digest,
+        codes=_one_per_row(rows, given, len(ids), len(labels)),
+        flags=_flag_masks(table, mine, rows, len(ids)) if rater.kind == "rule" else {},
+        null_reasons={str(reason): count for reason, count in sorted(reasons.items())},
+    )
+
+
+def _one_per_row(rows: NDArray[np.int64], given: Codes, n_rows: int, n_labels: int) -> Codes:
+    """One code per row. Repeats vote; a split leaves the judge undecided (``tie``)."""
+    codes = np.full(n_rows, UNLABELLED, dtype=np.int32)
+    codes[rows] = given
+    times = np.bincount(rows, minlength=n_rows)
+    if times.max(initial=0) <= 1:
+        return codes
+    tally = np.zeros((n_rows, n_labels), dtype=np.int32)
+    read = given >= 0
+    np.add.at(tally, (rows[read], given[read]), 1)
+    top = tally.max(axis=1)
+    leaders = (tally == top[:, None]).sum(axis=1)
+    voted = np.where(leaders == 1, tally.argmax(axis=1), TIED)
+    return np.where((times > 1) & (top > 0), voted, codes).astype(np.int32)
+
+
+def _flag_masks(
+    table: LabelTable, mine: NDArray[np.int64], rows: NDArray[np.int64], n_rows: int
+) -> dict[str, Mask]:
+    """Mask of rows per flag that a rule recorded."""
+    masks: dict[str, Mask] = {}
+    if table.flags is None:
+        return masks
+    for row, flags in zip(rows, table.flags[mine], strict=True):
+        for flag in flags:
+            if flag not in masks:
+                masks[flag] = np.zeros(n_rows, dtype=bool)
+            masks[flag][row] = True
+    return masks

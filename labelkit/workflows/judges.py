@@ -1,0 +1,162 @@
+"""One judge's pass over the store.
+
+A pass asks the endpoint only for rows that have no label yet, commits each row as it finishes, and
+stops at once, with everything committed, when the endpoint cannot be used at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from labelkit.domain.completion import Completion
+from labelkit.domain.label import Label, Outcome
+from labelkit.domain.trace import RowState
+from labelkit.judging.judge import Judge, Judgement, Prepared
+from labelkit.models.client import Client
+from labelkit.models.ledger import Ledger
+from labelkit.store import Selection, Store
+from labelkit.store.completions import completions
+from labelkit.store.labels import commit_labels
+from labelkit.store.pending import Pending, pending_rows
+from labelkit.workflows.pool import Pool
+from labelkit.workflows.progress import Progress
+from labelkit.workflows.reckoning import ledger_line
+
+LABELLED_STATES = tuple(state.value for state in RowState if state.labelled)
+PAGE = 64
+
+
+@dataclass
+class Tally:
+    """What one rater did in one run. ``failed`` counts rows by reason."""
+
+    rater: str
+    kind: str
+    digest: str
+    planned: int = 0
+    labelled: int = 0
+    abstained: int = 0
+    cached: int = 0
+    skipped: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    ledger: Ledger | None = None
+
+    def count(self, label: Label) -> None:
+        """Count the label of the primary question of one row."""
+        self.cached += label.cached
+        if label.outcome is Outcome.LABELLED:
+            self.labelled += 1
+        elif label.outcome is Outcome.ABSTAINED:
+            self.abstained += 1
+        else:
+            self.failed[str(label.reason)] += 1
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One row to judge: what is asked, under which version, and a reply that is known already."""
+
+    owed: Pending
+    prepared: Prepared
+    cached: Completion | None
+
+
+class JudgePass:
+    """Labels what a judge still owes.
+
+    Args:
+        store: where traces come from and labels go.
+        judge: the judge.
+        client: its client; also says when the endpoint is beyond use.
+        repeats: labels per trace.
+        selection: which traces.
+        retry_failed: also rows whose label in force is a failure.
+        progress: hears about every row.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        judge: Judge,
+        client: Client,
+        *,
+        repeats: int,
+        selection: Selection,
+        retry_failed: bool,
+        progress: Progress,
+    ) -> None:
+        self._store = store
+        self._judge = judge
+        self._client = client
+        self._repeats = repeats
+        self._selection = selection
+        self._retry_failed = retry_failed
+        self._progress = progress
+        self.stage = judge.rater.name
+        rater = judge.rater
+        self.tally = Tally(rater.name, rater.kind, rater.digest, ledger=client.ledger)
+
+    async def run(self) -> Tally:
+        """Label every owed row.
+
+        Raises:
+            EndpointError: when the endpoint cannot serve any row; finished rows are committed.
+        """
+        pool = Pool(self._jobs(), self._work, self._commit, self._client.endpoint.max_concurrency)
+        await pool.run()
+        if self._client.fatal is not None:
+            raise self._client.fatal
+        return self.tally
+
+    def _jobs(self) -> Iterator[_Job]:
+        """Rows to judge, a page at a time, each with its cached reply if there is one."""
+        owed = pending_rows(
+            self._store,
+            self._judge.rater.digest,
+            self._judge.questions,
+            self._repeats,
+            self._selection,
+            retry_failed=self._retry_failed,
+        )
+        while page := list(islice(owed, PAGE)):
+            prepared = []
+            for row, trace, task in page:
+                if self._judge.excluded(trace, task) is None:
+                    prepared.append((row, self._judge.prepare(trace, task, row.repeat)))
+                else:
+                    self.tally.skipped += 1
+                    self._progress.advance(self.stage)
+            known = completions(self._store, [p.digest for _, p in prepared])
+            for row, ready in prepared:
+                if self._client.fatal is not None:
+                    return
+                yield _Job(row, ready, known.get(ready.digest))
+
+    async def _work(self, job: _Job) -> tuple[_Job, Judgement]:
+        return job, await self._judge.settle(job.prepared, job.cached)
+
+    def _commit(self, finished: Sequence[tuple[_Job, Judgement]]) -> None:
+        """Write finished rows. A row that failed because the endpoint is beyond use stays owed."""
+        labels: list[Label] = []
+        exchanges: list[Completion] = []
+        for job, judgement in finished:
+            if self._client.fatal is not None and any(
+                c.failure is not None for c in judgement.completions
+            ):
+                continue
+            exchanges += judgement.completions
+            labels += _versioned(judgement.labels, job.owed.version)
+            self.tally.count(judgement.labels[-1])
+            self._progress.advance(self.stage)
+        commit_labels(self._store, labels, exchanges)
+        self._progress.facts(self.stage, ledger_line(self._client.ledger))
+
+
+def _versioned(labels: Sequence[Label], version: int) -> Sequence[Label]:
+    """The labels under the version that is owed; 0 is what they have."""
+    if version == 0:
+        return labels
+    return [label.model_copy(update={"version": version}) for label in labels]

@@ -1,0 +1,220 @@
+"""The report: rates with named denominators, coverage and intervals, and who agrees with whom.
+
+It reads columns from the store, never objects, and computes nothing itself: votes become one
+label in ``ensemble``, labels become rates in ``rates``, agreement comes from ``labelkit.stats``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelkit.domain.rubric import Question, Rubric
+from labelkit.errors import InputError
+from labelkit.stats.agreement import Coefficient, RaterPair, summarise
+from labelkit.stats.ratings import from_codes
+from labelkit.store import Store
+from labelkit.workflows.columns import read_rows, read_votes
+from labelkit.workflows.ensemble import combine
+from labelkit.workflows.rates import RateResult, rate_in
+from labelkit.workflows.rows import REASONS, Codes, Mask, Rows, RuleFacts, Votes
+
+ENSEMBLE = "ensemble"
+
+
+@dataclass(frozen=True)
+class RaterSummary:
+    """What one rater did with the rows: labels given, and rows without one, by reason."""
+
+    name: str
+    kind: str
+    digest: str
+    labelled: int
+    without: Mapping[str, int]
+    null_reasons: Mapping[str, int]
+    label_counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement between the raters of one question.
+
+    ``group`` names the rows, ``pairs`` Cohen's kappa for every pair, ``coefficients`` everything
+    else that applies (percent, Fleiss, AC1, alpha ...), ``remark`` one line where percent
+    agreement and kappa part.
+    """
+
+    question: str
+    group: str
+    pairs: tuple[RaterPair, ...]
+    coefficients: tuple[Coefficient, ...]
+    remark: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything ``labelkit report`` prints. ``source`` is ``ensemble`` or one rater's name."""
+
+    rubric: str
+    version: str
+    question: str
+    source: str
+    n_traces: int
+    states: Mapping[str, int]
+    raters: tuple[RaterSummary, ...]
+    rates: tuple[RateResult, ...]
+    agreement: tuple[Agreement, ...]
+    remarks: tuple[str, ...]
+
+
+def report(
+    store: Store,
+    rubric: Rubric,
+    *,
+    by: Sequence[str] = (),
+    rater: str | None = None,
+    question: str | None = None,
+) -> Report:
+    """Compute the report of a rubric over every trace of the store it applies to.
+
+    Args:
+        store: an open store.
+        rubric: the rubric; only labels given under this very version count.
+        by: break rates down by ``model``, ``domain``, ``subset`` or any other tag.
+        rater: take this rater's labels instead of the ensemble's.
+        question: the question; default the rubric's primary one.
+
+    Raises:
+        InputError: for an unknown rater or question.
+    """
+    asked = _question(rubric, question)
+    rows, ids = read_rows(store, rubric, by)
+    votes, remarks = read_votes(store, rubric, asked, ids)
+    labels = tuple(definition.name for definition in asked.labels)
+    codes = _row_labels(rubric, votes, labels, rows, rater)
+    rates = [rate for rate in rubric.rates if rate.question == asked.id]
+    facts = _rule_facts(votes, len(rows))
+    groups = [("all", np.ones(len(rows), dtype=bool)), *_groups(rows, by)]
+    return Report(
+        rubric=rubric.name,
+        version=rubric.version,
+        question=asked.id,
+        source=rater or ENSEMBLE,
+        n_traces=len(rows),
+        states=_states(codes),
+        raters=tuple(_summary(column, labels) for column in votes),
+        rates=tuple(rate_in(r, rows, codes, labels, facts, g) for g in groups for r in rates),
+        agreement=tuple(_agreement(asked, votes, labels, rows, rubric)),
+        remarks=tuple(remarks),
+    )
+
+
+def _question(rubric: Rubric, name: str | None) -> Question:
+    if name is None:
+        return rubric.primary
+    try:
+        return rubric.question(name)
+    except KeyError:
+        known = ", ".join(q.id for q in rubric.questions)
+        raise InputError(
+            f"rubric {rubric.name} has no question {name!r}; choose one of: {known}"
+        ) from None
+
+
+def _row_labels(
+    rubric: Rubric, votes: Sequence[Votes], labels: Sequence[str], rows: Rows, rater: str | None
+) -> Codes:
+    """The label of each row: the ensemble's, or one rater's."""
+    if rater is None:
+        return combine(rubric.ensemble, votes, len(labels), rows.infra)
+    for column in votes:
+        if rater in {column.name, column.digest[:12]}:
+            alone = rubric.ensemble.model_copy(update={"min_raters": 1})
+            return combine(alone, [column], len(labels), rows.infra)
+    known = ", ".join(column.name for column in votes) or "nobody yet"
+    raise InputError(f"no rater {rater!r} has labelled for {rubric.name}; choose one of: {known}")
+
+
+def _rule_facts(votes: Sequence[Votes], n_rows: int) -> RuleFacts:
+    """What the rule recorded; without a rule nothing was seen and no fact is known."""
+    for column in votes:
+        if column.kind == "rule":
+            return RuleFacts(seen=column.seen, flags=column.flags)
+    return RuleFacts(seen=np.zeros(n_rows, dtype=bool), flags={})
+
+
+def _groups(rows: Rows, by: Sequence[str]) -> list[tuple[str, Mask]]:
+    """One group per value of every tag asked for, in sorted order."""
+    groups: list[tuple[str, Mask]] = []
+    for tag in by:
+        column = rows.tags.get(tag)
+        if column is None:
+            raise InputError(
+                f"no trace has a tag {tag!r} to break rates down by; known are: "
+                + ", ".join(sorted(rows.tags))
+            )
+        texts = np.array(["(none)" if cell is None else str(cell) for cell in column])
+        groups += [(f"{tag}={value}", texts == value) for value in sorted(set(texts.tolist()))]
+    return groups
+
+
+def _states(codes: Codes) -> dict[str, int]:
+    """Rows with a label, and rows without one by reason; they add up to all rows."""
+    counts = {"labelled": int(np.count_nonzero(codes >= 0))}
+    for state, reason in REASONS.items():
+        number = int(np.count_nonzero(codes == state))
+        if number:
+            counts[reason] = number
+    return counts
+
+
+def _summary(column: Votes, labels: Sequence[str]) -> RaterSummary:
+    states = _states(column.codes)
+    given = Counter(column.codes[column.codes >= 0].tolist())
+    return RaterSummary(
+        name=column.name,
+        kind=column.kind,
+        digest=column.digest,
+        labelled=states.pop("labelled"),
+        without=states,
+        null_reasons=column.null_reasons,
+        label_counts={label: given[code] for code, label in enumerate(labels)},
+    )
+
+
+def _agreement(
+    question: Question, votes: Sequence[Votes], labels: Sequence[str], rows: Rows, rubric: Rubric
+) -> list[Agreement]:
+    """Agreement over all rows, and by subset where subsets have different label sets."""
+    if len(votes) < 2:
+        return []
+    groups = [("all", np.ones(len(rows), dtype=bool), labels)]
+    for subset in rubric.subsets:
+        mask = rows.having({rubric.subset_tag: (subset,)})
+        groups.append((f"{rubric.subset_tag}={subset}", mask, question.labels_for(subset)))
+    return [_agreement_in(question, votes, labels, *group) for group in groups if group[1].any()]
+
+
+def _agreement_in(
+    question: Question,
+    votes: Sequence[Votes],
+    labels: Sequence[str],
+    group: str,
+    mask: Mask,
+    declared: Sequence[str],
+) -> Agreement:
+    """Agreement in one group; only labels are compared, states are missing ratings."""
+    matrix = np.stack([column.codes[mask] for column in votes], axis=1)
+    place = np.full(len(labels) + 1, -1, dtype=np.int32)
+    for new, label in enumerate(declared):
+        place[labels.index(label)] = new
+    table = from_codes(
+        place[np.where(matrix >= 0, matrix, len(labels))],
+        list(declared),
+        [column.name for column in votes],
+    )
+    summary = summarise(table)
+    return Agreement(question.id, group, summary.pairs, summary.coefficients, summary.remark)
