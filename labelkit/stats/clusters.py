@@ -7,18 +7,24 @@ degrees of freedom, is printed beside it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelkit.errors import StatisticsError
-from labelkit.stats.bootstrap import FEW_CLUSTERS, Bootstrapped, Method, cluster_bootstrap
+from labelkit.stats.bootstrap import Bootstrapped, Method, cluster_bootstrap
 from labelkit.stats.intervals import Interval, wilson_limits
 from labelkit.stats.quantiles import t_quantile
 from labelkit.stats.ratings import Floats
 from labelkit.stats.undefined import Number, Reason, Undefined
+
+_FEW_HITS = 15.0
+"""Effective rows of the rarer outcome; with fewer the interval is too narrow, and flagged."""
+
+_FEW_FOR_T = 8
+"""Clusters; the t quantile makes up for their number down to here."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class ClusterRate:
         n_items: rows in the denominator.
         n_clusters: clusters with at least one row.
         design_effect: variance relative to independent rows.
-        flags: ``few_clusters``, ``no_variation_between_clusters``.
+        flags: ``few_clusters``, ``few_hits``, ``no_variation_between_clusters``.
     """
 
     value: Number
@@ -69,8 +75,8 @@ def cluster_t(hits: Floats, rows: Floats, level: float = 0.95) -> ClusterRate:
 
     Cochran (1977), Sampling Techniques, eq. 6.13, the linearised variance of a ratio estimate:
     G / (G - 1) * sum (y_g - r x_g)^2 / (sum x_g)^2, the CR1 estimate of a mean. Trust it for 8
-    clusters or more of similar size and rates of 5% to 95%; below, or with no hit outside one
-    cluster, it is too narrow and flagged.
+    clusters or more with 15 effective rows (rows / design effect) of the rarer outcome: coverage
+    is then 92% or more. Below, it falls to 78% and is flagged (``few_clusters``, ``few_hits``).
 
     Args:
         hits: numerator per cluster, (G,).
@@ -98,7 +104,9 @@ def cluster_t(hits: Floats, rows: Floats, level: float = 0.95) -> ClusterRate:
         if plain > 0
         else Undefined(Reason.NO_VARIATION, "all rows are alike, so no row varies")
     )
-    flags: tuple[str, ...] = ("few_clusters",) if groups < FEW_CLUSTERS else ()
+    flags: tuple[str, ...] = ("few_clusters",) if groups < _FEW_FOR_T else ()
+    if _few_hits(value, effect, total):
+        flags += ("few_hits",)
     if se == 0:
         flags += ("no_variation_between_clusters",)
         t = t_quantile(level, groups - 1)
@@ -107,6 +115,13 @@ def cluster_t(hits: Floats, rows: Floats, level: float = 0.95) -> ClusterRate:
     return ClusterRate(
         value, se, Interval(low, high, level, "cluster_t"), total, groups, effect, flags
     )
+
+
+def _few_hits(value: float, effect: Number, rows: float) -> bool:
+    """Tell whether the rarer outcome has fewer than 15 effective rows."""
+    if isinstance(effect, Undefined):
+        return True
+    return rows / max(effect, 1.0) * min(value, 1 - value) < _FEW_HITS
 
 
 def cluster_rate_bootstrap(
@@ -130,7 +145,7 @@ def cluster_rate_bootstrap(
         np.divide(drawn @ y, drawn @ x, out=out, where=drawn @ x > 0)
         return out
 
-    return cluster_bootstrap(
+    found = cluster_bootstrap(
         rate,
         len(x),
         replicates=replicates,
@@ -139,3 +154,5 @@ def cluster_rate_bootstrap(
         method=method,
         exact=exact,
     )
+    few = tuple(f for f in cluster_t(y, x, level).flags if f == "few_hits")
+    return replace(found, flags=found.flags + few)

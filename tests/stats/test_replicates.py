@@ -139,7 +139,7 @@ def test_cluster_t_by_hand() -> None:
     assert isinstance(found.interval, Interval)
     assert found.interval.high - 0.5 == pytest.approx(scipy_stats.t.ppf(0.975, 2) * se)
     assert found.design_effect == pytest.approx(se**2 / (0.25 / 30))
-    assert found.flags == ("few_clusters",)
+    assert found.flags == ("few_clusters", "few_hits")
 
 
 def test_cluster_t_without_information() -> None:

@@ -19,6 +19,7 @@ from labelkit.stats.agreement.coefficient import (
     Coefficient,
     interval_flags,
     nothing_to_compare,
+    sparse_flags,
     standard_error,
     t_interval,
 )
@@ -186,7 +187,7 @@ def _finish(
         int(n),
         table.n_raters,
         table.n_pairs,
-        flags=interval_flags(interval, n),
+        flags=interval_flags(interval, n) + sparse_flags(table),
         d_o=d_o,
         d_e=d_e,
         n_pairable=int(n_all),

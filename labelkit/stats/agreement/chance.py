@@ -20,6 +20,7 @@ from labelkit.stats.agreement.coefficient import (
     linearised,
     missing,
     nothing_to_compare,
+    sparse_flags,
     standard_error,
     t_interval,
 )
@@ -64,6 +65,9 @@ def percent_agreement(
             interval = Undefined(
                 Reason.NEEDS_TWO_RATERS, "Wilson's interval needs two raters and no weights"
             )
+    flags = interval_flags(interval, n)
+    if method != "wilson":
+        flags += sparse_flags(table, shares=False)
     return Coefficient(
         "percent_agreement",
         value,
@@ -74,7 +78,7 @@ def percent_agreement(
         table.n_items,
         table.n_raters,
         table.n_pairs,
-        flags=interval_flags(interval, n),
+        flags=flags,
     )
 
 
@@ -189,7 +193,7 @@ def gwet_ac(
     factor = float(w.sum()) / (table.q * (table.q - 1))
     pe = factor * float((shares * (1 - shares)).sum())
     expected = factor * (row_shares @ (1 - shares))
-    return linearised(name, table, observed, expected, pe, level, _undeclared(table))
+    return linearised(name, table, observed, expected, pe, level, _undeclared(table), shares=False)
 
 
 def brennan_prediger(
@@ -212,7 +216,7 @@ def brennan_prediger(
     if table.q < 2:
         return _one_category(name, table, observed)
     pe = float(w.sum()) / table.q**2
-    return linearised(name, table, observed, pe, pe, level, _undeclared(table))
+    return linearised(name, table, observed, pe, pe, level, _undeclared(table), shares=False)
 
 
 def pabak(table: RatingTable, *, level: float = 0.95) -> Coefficient:

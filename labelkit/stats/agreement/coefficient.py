@@ -17,6 +17,12 @@ from labelkit.stats.quantiles import check_level, normal_quantile, t_quantile
 from labelkit.stats.ratings import Floats, RatingTable
 from labelkit.stats.undefined import Number, Reason, Undefined
 
+FEW = 5
+"""With fewer items than this that show a disagreement, normal theory does not hold."""
+
+FEW_RARE = 15
+"""The same for items free of the commonest label, where shares of labels enter."""
+
 TINY = 1e-12
 """Below this 1 - pe is zero: the data show no variation that agreement could be measured on."""
 
@@ -91,6 +97,8 @@ def linearised(
     pe: float,
     level: float,
     flags: tuple[str, ...] = (),
+    *,
+    shares: bool = True,
 ) -> Coefficient:
     """Return (pa - pe) / (1 - pe) with Gwet's standard error and interval.
 
@@ -98,6 +106,7 @@ def linearised(
     ch. 5.3): item i contributes ``k_i = (pa_i - pe)/(1 - pe) - 2 (1 - k)(pe_i - pe)/(1 - pe)``
     (the first term scaled by n / n' over the n' items with two or more ratings, 0 elsewhere), and
     the variance is sum (k_i - k)^2 / (n (n - 1)). The interval is k +- t(n - 1) se, cut at 1.
+    Trust it when no flag of ``sparse_flags`` is raised: 93% or more of them then hold the truth.
 
     Args:
         name: name of the coefficient.
@@ -108,6 +117,7 @@ def linearised(
         pe: chance agreement.
         level: confidence level.
         flags: flags to carry over.
+        shares: whether chance agreement follows the shares of the labels (see ``sparse_flags``).
     """
     freq = table.freq * (table.ratings_per_row >= 1)
     n = float(freq.sum())
@@ -134,7 +144,7 @@ def linearised(
         table.n_items,
         table.n_raters,
         table.n_pairs,
-        flags=flags + interval_flags(interval, n),
+        flags=flags + interval_flags(interval, n) + sparse_flags(table, shares=shares),
     )
 
 
@@ -171,6 +181,26 @@ def interval_flags(interval: Interval | Undefined, n: float) -> tuple[str, ...]:
         flags += ("zero_width_interval",)
     if n < 20:
         flags += ("few_items",)
+    return flags
+
+
+def sparse_flags(table: RatingTable, *, shares: bool = True) -> tuple[str, ...]:
+    """Return warnings that a 95% interval covers less than it says.
+
+    In the simulation of ``benchmarks/coverage.py`` coverage falls below 92% when fewer than 5
+    items show a disagreement, and, for coefficients whose chance agreement follows the shares of
+    the labels (``shares``), when fewer than 15 items are free of the commonest label.
+    """
+    pairable = (table.ratings_per_row >= 2) & (table.freq > 0)
+    counts, freq = table.counts[pairable], table.freq[pairable]
+    split = counts.max(axis=1, initial=0.0) < table.ratings_per_row[pairable]
+    flags: tuple[str, ...] = ()
+    if float(freq[split].sum()) < FEW:
+        flags += ("few_disagreements",)
+    if shares and counts.size:
+        commonest = int((freq @ counts).argmax())
+        if float(freq[counts[:, commonest] == 0].sum()) < FEW_RARE:
+            flags += ("few_rare_labels",)
     return flags
 
 

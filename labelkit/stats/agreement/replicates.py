@@ -8,6 +8,7 @@ products. A test holds each of them against the coefficient's own function.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 
 from labelkit.errors import StatisticsError
 from labelkit.stats.agreement.alpha import distances
-from labelkit.stats.agreement.coefficient import TINY
+from labelkit.stats.agreement.coefficient import TINY, sparse_flags
 from labelkit.stats.agreement.weights import Weights, weight_matrix
 from labelkit.stats.bootstrap import Bootstrapped, Method, Statistic, bootstrap, cluster_bootstrap
 from labelkit.stats.ratings import Floats, RatingTable
+
+_WITHOUT_SHARES = {"percent_agreement", "unanimous_agreement", "brennan_prediger", "gwet_ac"}
 
 
 def bootstrap_agreement(
@@ -49,12 +52,14 @@ def bootstrap_agreement(
         StatisticsError: for an unknown name, or clusters that do not fit the items.
     """
     statistic = replicate_statistic(table, name, weights)
+    sparse = sparse_flags(table, shares=name not in _WITHOUT_SHARES)
     if clusters is None:
-        return bootstrap(
+        found = bootstrap(
             statistic, table.freq, replicates=replicates, seed=seed, level=level, method=method
         )
+        return replace(found, flags=found.flags + sparse)
     rows = _cluster_rows(table, clusters)
-    return cluster_bootstrap(
+    found = cluster_bootstrap(
         lambda drawn: statistic(drawn @ rows),
         len(rows),
         replicates=replicates,
@@ -62,6 +67,7 @@ def bootstrap_agreement(
         level=level,
         method=method,
     )
+    return replace(found, flags=found.flags + sparse)
 
 
 def replicate_statistic(table: RatingTable, name: str, weights: Weights = "identity") -> Statistic:
