@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +17,10 @@ from labelkit.store.raters import rater_ids
 from labelkit.store.selection import EVERYTHING, Order, Selection, chunks, selected
 from labelkit.store.tables import LABEL, TRACE
 from labelkit.store.traces import PageReader, pages
+
+_SHARED_ROWS = 64
+_SHARED_PAGES = 32
+"""With fewer or longer pages two processes would meet in the same one too often."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +90,36 @@ def pending_rows(
     debt = _Debt(tuple(questions), repeats, retry_failed)
     reader = PageReader(store)
     for page in pages(ids, sizes):
-        with store.reading() as connection:
-            owed = debt.of_page(store, connection, rater, page)
-        wanted = list(dict.fromkeys(trace_id for trace_id, _, _ in owed))
-        values = dict(zip(wanted, reader.read(wanted), strict=True))
-        for trace_id, repeat, version in owed:
-            trace, task = values[trace_id]
-            yield Pending(trace.digest, repeat, version), trace, task
+        yield from debt.rows_of(store, reader, rater, page)
+
+
+def pending_pages(
+    store: Store,
+    rater: str,
+    questions: Sequence[str],
+    repeats: int = 1,
+    selection: Selection = EVERYTHING,
+    *,
+    retry_failed: bool = False,
+) -> Iterator[list[tuple[Pending, Trace, Task | None]]]:
+    """Yield what ``pending_rows`` does in small pages that come in a random order.
+
+    Inside a page the order is ``prefix``. Each page looks at the labels when it is reached, so
+    processes that work on one store at once take different pages and share the work; wherever
+    they start, an order that both follow would let one trail the other and do it all twice. A
+    selection of one page keeps its order. Pages without anything owed are left out.
+    """
+    with store.reading() as connection:
+        ids, sizes = selected(connection, selection, "prefix")
+    debt = _Debt(tuple(questions), repeats, retry_failed)
+    reader = PageReader(store)
+    size = min(_SHARED_ROWS, max(_SHARED_ROWS // 8, len(ids) // _SHARED_PAGES))
+    drawn = [array("q", page) for page in pages(ids, sizes, size)]
+    if len(ids) > _SHARED_ROWS:
+        random.shuffle(drawn)
+    for page in drawn:
+        if rows := list(debt.rows_of(store, reader, rater, page)):
+            yield rows
 
 
 _DIGESTS = select(TRACE.c.id, TRACE.c.digest).where(
@@ -138,6 +167,18 @@ class _Debt:
             for repeat in range(self.repeats)
             if (version := self._owed(standing.get((trace_id, repeat), {}))) is not None
         ]
+
+    def rows_of(
+        self, store: Store, reader: PageReader, rater: str, page: Sequence[int]
+    ) -> Iterator[tuple[Pending, Trace, Task | None]]:
+        """Yield what is owed for one page, with its traces and tasks."""
+        with store.reading() as connection:
+            owed = self.of_page(store, connection, rater, page)
+        wanted = list(dict.fromkeys(trace_id for trace_id, _, _ in owed))
+        values = dict(zip(wanted, reader.read(wanted), strict=True))
+        for trace_id, repeat, version in owed:
+            trace, task = values[trace_id]
+            yield Pending(trace.digest, repeat, version), trace, task
 
     def _owed(self, labels: dict[str, tuple[int, str]]) -> int | None:
         """Return the version that is owed, or None when the row is done."""

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, inspect, text
 
 from labelkit.errors import StoreError
 
-HEAD = "0001"
+HEAD = "0002"
 """Schema version that this labelkit reads and writes; a test compares it with the scripts."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

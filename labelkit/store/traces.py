@@ -113,12 +113,12 @@ def rows(
         yield from reader.read(page)
 
 
-def pages(ids: array[int], sizes: array[int]) -> Iterator[list[int]]:
-    """Cut ids into pages by rows and by characters."""
+def pages(ids: array[int], sizes: array[int], rows: int = _CHUNK_ROWS) -> Iterator[list[int]]:
+    """Cut ids into pages of at most ``rows`` rows, and by characters."""
     page: list[int] = []
     chars = 0
     for trace_id, size in zip(ids, sizes, strict=True):
-        if page and (len(page) >= _CHUNK_ROWS or chars + size > _CHUNK_CHARS):
+        if page and (len(page) >= rows or chars + size > _CHUNK_CHARS):
             yield page
             page, chars = [], 0
         page.append(trace_id)

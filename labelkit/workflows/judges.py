@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from labelkit.domain.completion import Completion
 from labelkit.domain.label import Label, Outcome
@@ -20,13 +19,14 @@ from labelkit.models.ledger import Ledger
 from labelkit.store import Selection, Store
 from labelkit.store.completions import completions
 from labelkit.store.labels import commit_labels
-from labelkit.store.pending import Pending, pending_rows
+from labelkit.store.pending import Pending, pending_pages
+from labelkit.store.selection import chunks
 from labelkit.workflows.pool import Pool
 from labelkit.workflows.progress import Progress
 from labelkit.workflows.reckoning import ledger_line
 
 LABELLED_STATES = tuple(state.value for state in RowState if state.labelled)
-PAGE = 64
+PREPARED = 64
 
 
 @dataclass
@@ -113,7 +113,7 @@ class JudgePass:
 
     def _jobs(self) -> Iterator[_Job]:
         """Rows to judge, a page at a time, each with its cached reply if there is one."""
-        owed = pending_rows(
+        owed = pending_pages(
             self._store,
             self._judge.rater.digest,
             self._judge.questions,
@@ -121,7 +121,7 @@ class JudgePass:
             self._selection,
             retry_failed=self._retry_failed,
         )
-        while page := list(islice(owed, PAGE)):
+        for page in (rows for found in owed for rows in chunks(found, PREPARED)):
             prepared = []
             for row, trace, task in page:
                 if self._judge.excluded(trace, task) is None:
