@@ -50,8 +50,8 @@ LARGER = 2
 class Completes(Protocol):
     """What a judge needs of a client: one request in, one completion out, no exception per row."""
 
-    async def complete(self, request: ChatRequest) -> Completion:
-        """Return what came of the request."""
+    async def complete(self, request: ChatRequest, digest: str | None = None) -> Completion:
+        """Return what came of the request; ``digest`` is its digest where it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ class Judge:
             verdict, flags = self._read(prepared, cached)
             if isinstance(verdict, Verdict):
                 return Judgement(self._labels(prepared, cached, verdict, flags, cached=True), ())
-        completions = [await self._client.complete(prepared.request)]
+        completions = [await self._client.complete(prepared.request, prepared.digest)]
         verdict, flags = self._read(prepared, completions[-1])
         if isinstance(verdict, NullVerdict) and verdict.reason is NullReason.TRUNCATED:
             completions.append(await self._client.complete(self.larger(prepared)))

@@ -9,14 +9,15 @@ the structured-output ladder, a renamed or dropped parameter) is recorded in
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from labelkit.digest import digest
+from labelkit.digest import digest, digest_text
 
 if TYPE_CHECKING:
     from labelkit.domain.endpoint import Endpoint
 
-REQUEST_VERSION = 1
+REQUEST_VERSION = 2
 """Part of every cache key. Raise it when the meaning of a request changes."""
 
 
@@ -71,7 +72,7 @@ def request_digest(endpoint: Endpoint, request: ChatRequest) -> str:
             endpoint.thinking,
             endpoint.extra_body,
             endpoint.echo_reasoning,
-            request.messages,
+            [_message_key(message) for message in request.messages],
             request.max_tokens,
             request.temperature,
             request.seed,
@@ -86,3 +87,21 @@ def request_digest(endpoint: Endpoint, request: ChatRequest) -> str:
             request.extra,
         ]
     )
+
+
+def _message_key(message: dict[str, Any]) -> Any:
+    """Stand for a message: long texts by their own digest, everything else as it is.
+
+    All rows of a framing share one system message; its digest is computed once.
+    """
+    content = message.get("content")
+    if not isinstance(content, str) or len(message) != 2 or "role" not in message:
+        return message
+    role = message["role"]
+    known = _shared_digest(content) if role == "system" else digest_text(content)
+    return [role, "sha256", known]
+
+
+@lru_cache(maxsize=16)
+def _shared_digest(text: str) -> str:
+    return digest_text(text)

@@ -51,5 +51,7 @@ def test_a_run_killed_twenty_times_ends_as_if_never_killed(
     place.done("judge", "--rubric", "politeness")
     # One label by the rule and one by the judge for every trace, and not one more.
     assert labels_per_key(place.folder / "labelkit.db") == Counter({1: 2 * TRACES})
-    probes = 1 + KILLS
-    assert fake_server.count <= TRACES + KILLS * IN_FLIGHT + probes
+    # What was in flight at a kill is asked again; the endpoint was probed once and remembered.
+    repeated = fake_server.count - TRACES - 1
+    assert 0 <= repeated <= KILLS * IN_FLIGHT
+    print(f"{KILLS} kills: {repeated} of {TRACES} requests repeated, at most {IN_FLIGHT} in flight")
