@@ -302,9 +302,9 @@ def report(rows: list[Row], runs: int, spent: float) -> str:
         "",
         (
             "`coverage`: all runs with an interval; `unflagged`: the runs in which the result "
-            "raised no warning about its interval (- when fewer than a tenth); `flagged`: how often "
-            "it did; `undefined`: how often there was no interval. Rows whose unflagged coverage "
-            f"is below {100 * ACCEPTED:.0f}% are marked."
+            "raised no warning about its interval (- when fewer than a tenth); `flagged`: how "
+            "often it did; `undefined`: how often there was no interval. Rows whose unflagged "
+            f"coverage is below {100 * ACCEPTED:.0f}% are marked."
         ),
         "",
         "## By interval",

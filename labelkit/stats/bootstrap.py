@@ -29,7 +29,7 @@ Statistic = Callable[[Floats], Floats]
 
 Method = Literal["percentile", "bca"]
 
-FEW_CLUSTERS = 40
+FEW_CLUSTERS = 60
 """With fewer clusters than this a percentile interval is 1 to 4 points short of its 95%."""
 
 _MANY_UNDEFINED = 0.05
@@ -75,7 +75,7 @@ def bootstrap(
 
     Efron (1979), Ann. Stat. 7:1, percentile interval; Efron (1987), J. Am. Stat. Assoc. 82:171,
     for BCa (eqs. 2.3, 6.6 with the jackknife acceleration). Percentiles interpolate linearly.
-    With fewer than 40 units percentile intervals are too narrow: see ``clusters.cluster_t``.
+    With fewer than 60 clusters percentile intervals are too narrow: see ``clusters.cluster_t``.
 
     Args:
         statistic: maps weights (B, u) to values (B,).

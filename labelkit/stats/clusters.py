@@ -23,7 +23,7 @@ from labelkit.stats.undefined import Number, Reason, Undefined
 _FEW_HITS = 15.0
 """Effective rows of the rarer outcome; with fewer the interval is too narrow, and flagged."""
 
-_FEW_FOR_T = 8
+_FEW_FOR_T = 10
 """Clusters; the t quantile makes up for their number down to here."""
 
 
@@ -74,7 +74,7 @@ def cluster_t(hits: Floats, rows: Floats, level: float = 0.95) -> ClusterRate:
     """Return a rate with its cluster-robust t interval, cut to [0, 1].
 
     Cochran (1977), Sampling Techniques, eq. 6.13, the linearised variance of a ratio estimate:
-    G / (G - 1) * sum (y_g - r x_g)^2 / (sum x_g)^2, the CR1 estimate of a mean. Trust it for 8
+    G / (G - 1) * sum (y_g - r x_g)^2 / (sum x_g)^2, the CR1 estimate of a mean. Trust it for 10
     clusters or more with 15 effective rows (rows / design effect) of the rarer outcome: coverage
     is then 92% or more. Below, it falls to 78% and is flagged (``few_clusters``, ``few_hits``).
 

@@ -61,8 +61,9 @@ def wilson(hits: float, n: float, level: float = 0.95) -> Interval | Undefined:
     """Return Wilson's score interval, the default of labelkit.
 
     Wilson (1927), J. Am. Stat. Assoc. 22:209, eq. for the roots of |p - phat| = z se(p); method 3
-    of Newcombe (1998), Stat. Med. 17:857. Coverage of a nominal 95% interval is 93-97% for
-    n >= 20 and rates of 1% to 99%; with n * rate below 1 the lower limit may be too high.
+    of Newcombe (1998), Stat. Med. 17:857. Exact coverage of the nominal 95% (n 20 to 1,000): at
+    least 92.6% where two hits and two misses or more are expected, 95% on average; down to 84%
+    where less than one hit is expected, where Clopper-Pearson's interval never falls short.
 
     Args:
         hits: successes, 0 <= hits <= n (fractions allowed for weighted counts).

@@ -96,7 +96,7 @@ def ppi_mean(
     varies = len(pooled) > 1 and float(np.ptp(pooled)) > 0
     if not varies:
         flags += ("judge_without_variation",)
-    if rest == 0 or not varies:
+    if rest == 0 or (lam is None and not varies):
         weight = 0.0
     elif lam is None:
         weight = _tuned(y, f, w, float(pooled.var(ddof=1)), rest)

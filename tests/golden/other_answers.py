@@ -227,6 +227,9 @@ def bootstrap_given_draws(check: Check) -> dict[str, Any]:
 
 
 def cluster_bootstrap_given_draws(check: Check) -> dict[str, Any]:
+    name = check.params.get("statistic", "mean")
+    if name != "mean":
+        return cluster_agreement(check, name)
     y, x = cluster_sums(check)
     weights = bootstrap.draw_weights(check.input["draws"], len(x))
 
@@ -234,6 +237,20 @@ def cluster_bootstrap_given_draws(check: Check) -> dict[str, Any]:
         return (w @ y) / (w @ x)
 
     return replicates(rate(weights), rate, len(x), check)
+
+
+def cluster_agreement(check: Check, name: str) -> dict[str, Any]:
+    """The same with a coefficient: every cluster holds rows of ratings."""
+    groups = check.input["clusters"]
+    rows = [row for group in groups for row in group["values"]]
+    table = ratings.from_rows(rows, check.input.get("categories"))
+    number = np.repeat(np.arange(len(groups)), [len(group["values"]) for group in groups])
+    held = np.zeros((len(groups), len(table.freq)))
+    np.add.at(held, (number, table.pattern_of), 1.0)
+    folded = replicate_statistic(table, name)
+    statistic: bootstrap.Statistic = lambda w: folded(w @ held)  # noqa: E731
+    weights = bootstrap.draw_weights(check.input["draws"], len(groups))
+    return replicates(statistic(weights), statistic, len(groups), check)
 
 
 def replicates(values: Any, statistic: Any, units: int, check: Check) -> dict[str, Any]:
