@@ -112,6 +112,20 @@ def report(
     )
 
 
+def agree(store: Store, rubric: Rubric, *, question: str | None = None) -> tuple[Agreement, ...]:
+    """Return the agreement of all raters of a question, overall and by subset.
+
+    Args:
+        store: an open store.
+        rubric: the rubric; only labels given under this very version count.
+        question: the question; default the rubric's primary one.
+
+    Raises:
+        InputError: for an unknown question.
+    """
+    return report(store, rubric, question=question).agreement
+
+
 def _question(rubric: Rubric, name: str | None) -> Question:
     if name is None:
         return rubric.primary

@@ -51,6 +51,19 @@ judges:
 """
 
 
+def open_store(url: str, *, create: bool = False) -> Store:
+    """Open the store at ``url``; a context manager.
+
+    Args:
+        url: ``sqlite:///FILE``, ``sqlite:////ABSOLUTE/FILE`` or ``postgresql://USER@HOST/DATABASE``.
+        create: make the store where there is none.
+
+    Raises:
+        StoreError: when it cannot be opened; the sentence says why and what to do.
+    """
+    return Store.open(url, create=create)
+
+
 @dataclass(frozen=True)
 class SetUp:
     """What ``init`` found or made."""
