@@ -20,7 +20,7 @@ from labelkit.stats.undefined import Number, Undefined, is_defined
 LABELS = ("a", "b", "c", "d")
 Rows = list[list[str | None]]
 
-quick = settings(max_examples=15, deadline=None)
+quick = settings(max_examples=10, deadline=None)
 ALL = pytest.mark.parametrize("name", COEFFICIENTS)
 
 
