@@ -7,6 +7,7 @@ has to know every query. Every database error leaves here as a StoreError.
 
 from __future__ import annotations
 
+import importlib
 import secrets
 import sqlite3
 import time
@@ -23,7 +24,7 @@ from labelkit.errors import StoreError
 from labelkit.store.address import place_of, read_address, refuse_missing
 from labelkit.store.faults import BUSY_SECONDS, as_store_errors
 from labelkit.store.inserting import insert_new
-from labelkit.store.schema import HEAD, check_version, migrate, schema_version
+from labelkit.store.schema import HEAD, schema_version
 from labelkit.store.tables import META
 
 _SCHEMA_LOCK = 0x6C61_6265_6C00
@@ -205,6 +206,10 @@ def _prepare(engine: Engine, place: str, *, create: bool) -> tuple[str, bytes]:
 def _bring_to_head(connection: Connection, place: str) -> None:
     """Create or migrate the schema; another process may have done so while this one waited."""
     version = schema_version(connection)
+    if version == HEAD:
+        return
+    # By name, so that only an opening that migrates pays for Alembic.
+    migrating: Any = importlib.import_module("labelkit.store.migrating")
     if version is None:
         taken = sorted(set(inspect(connection).get_table_names()) & {"task", "trace", "label"})
         if taken:
@@ -212,10 +217,9 @@ def _bring_to_head(connection: Connection, place: str) -> None:
                 f"{place} already holds tables of another program ({', '.join(taken)}); choose"
                 " another file or database for the store"
             )
-        migrate(connection)
-    elif version != HEAD:
-        check_version(version, place)
-        migrate(connection)
+    else:
+        migrating.check_version(version, place)
+    migrating.migrate(connection)
 
 
 def _meta(connection: Connection) -> tuple[str, bytes] | None:

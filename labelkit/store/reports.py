@@ -1,24 +1,24 @@
 """Columns for reports: what statistics need, read past every row object, as arrays.
 
-A report over 100,000 traces and three raters has to start in a moment, so these functions use the
-driver's own cursor and decode each distinct text once. They compute nothing: no rate, no vote.
+A report over 100,000 traces and three raters has to start in a moment, so these functions use
+``fetching`` and decode each distinct text once. They compute nothing: no rate, no vote.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, func, null, select
 
 from labelkit.domain.task import Tag
 from labelkit.errors import StoreError
 from labelkit.store.columns import decode_text
 from labelkit.store.engine import Store
+from labelkit.store.fetching import Coded, Ints, Objects, fetch, together
 from labelkit.store.raters import rater_ids
 from labelkit.store.selection import (
     DOMAIN,
@@ -30,9 +30,6 @@ from labelkit.store.selection import (
     selected,
 )
 from labelkit.store.tables import COMPLETION, LABEL, RATER, TASK, TRACE
-
-Ints = NDArray[np.int64]
-Objects = NDArray[np.object_]
 
 
 @dataclass(frozen=True)
@@ -61,13 +58,23 @@ class TraceTable:
         return len(self.id)
 
 
+class Kind(NamedTuple):
+    """What a label says, apart from whose it is; ``flags`` is empty when not asked for."""
+
+    outcome: str
+    value: str | None
+    reason: str | None
+    flags: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class LabelTable:
     """Labels in force for one question, in order of (trace, rater, repeat); all of length n.
 
     ``trace`` holds trace ids as in ``TraceTable.id`` (ascending), ``rater`` indexes ``raters``
     (rater digests). ``value`` and ``reason`` are ``str`` or None, ``flags`` (when asked for)
-    tuples of texts.
+    tuples of texts. ``kind`` indexes ``kinds``, the distinct (outcome, value, reason, flags):
+    there are few of them, so what depends on them alone is worked out once per kind.
     """
 
     question: str
@@ -79,6 +86,8 @@ class LabelTable:
     outcome: Objects
     value: Objects
     reason: Objects
+    kind: Ints
+    kinds: tuple[Kind, ...]
     flags: Objects | None = None
 
     def __len__(self) -> int:
@@ -98,38 +107,38 @@ def trace_table(
     """
     columns: list[Any] = [
         TRACE.c.id,
+        TRACE.c.repeat,
         TRACE.c.model,
         TRACE.c.condition,
-        TRACE.c.repeat,
         TRACE.c.state,
         TRACE.c.task_set,
         TRACE.c.task_id,
         DOMAIN,
         SUBSET,
-        *([TRACE.c.digest] if digests else []),
         *([TASK.c.tags, TRACE.c.tags] if tags else []),
+        *([TRACE.c.digest] if digests else []),
     ]
     query = select(*columns).select_from(TRACE_TASK).where(*conditions(selection))
     query = query.order_by(TRACE.c.id)
     with store.reading() as connection:
-        data = _columns(connection, query, len(columns))
+        (ids, repeat), texts = fetch(connection, query, 2)
         if selection.digests is not None or selection.limit is not None:
-            ids, _ = selected(connection, selection, "id")
-            wanted = set(ids)
-            keep = [i for i, trace_id in enumerate(data[0]) if trace_id in wanted]
-            data = [[column[i] for i in keep] for column in data]
+            wanted, _ = selected(connection, selection, "id")
+            keep = np.isin(ids, np.frombuffer(wanted, dtype=np.int64))
+            ids, repeat = ids[keep], repeat[keep]
+            texts = [Coded(column.codes[keep], column.values) for column in texts]
     return TraceTable(
-        id=_ints(data[0]),
-        model=_texts(data[1]),
-        condition=_texts(data[2]),
-        repeat=_ints(data[3]),
-        state=_objects(data[4]),
-        task_set=_texts(data[5]),
-        task_id=_texts(data[6]),
-        domain=_texts(data[7]),
-        subset=_texts(data[8]),
-        digest=_objects(data[9]) if digests else None,
-        tags=_merged(data[-2], data[-1]) if tags else None,
+        id=ids,
+        model=_texts(texts[0]),
+        condition=_texts(texts[1]),
+        repeat=repeat,
+        state=texts[2].decoded(),
+        task_set=_texts(texts[3]),
+        task_id=_texts(texts[4]),
+        domain=_texts(texts[5]),
+        subset=_texts(texts[6]),
+        digest=texts[-1].decoded() if digests else None,
+        tags=together(texts[7:9]).decoded(_merged) if tags else None,
     )
 
 
@@ -158,18 +167,24 @@ def label_table(
         LABEL.c.outcome,
         LABEL.c.value,
         LABEL.c.reason,
-        *([LABEL.c.flags] if flags else []),
+        LABEL.c.flags if flags else null(),
     ]
     with store.reading() as connection:
         ids = _rater_ids(store, connection, question, raters)
         query = select(*columns).where(
             LABEL.c.question == question, LABEL.c.rater_id.in_(list(ids.values()))
         )
-        data = _columns(connection, query, len(columns))
-    index = {row_id: place for place, row_id in enumerate(ids.values())}
-    trace, repeat, version = _ints(data[0]), _ints(data[2]), _ints(data[3])
-    rater = _ints([index[row_id] for row_id in data[1]])
+        (trace, rater_id, repeat, version), texts = fetch(connection, query, 4)
+    places = np.zeros(max(ids.values(), default=0) + 1, dtype=np.int64)
+    places[list(ids.values())] = np.arange(len(ids))
+    rater = places[rater_id]
     order = _in_force(trace, rater, repeat, version)
+    kind = together(texts)
+    kinds = np.empty((len(kind.values), 4), dtype=object)
+    for code, (outcome, value, reason, stored) in enumerate(kind.values):
+        kinds[code] = (outcome, _text(value), _text(reason), None)
+        kinds[code, 3] = _flags(stored)
+    codes = kind.codes[order]
     return LabelTable(
         question=question,
         raters=tuple(ids),
@@ -177,10 +192,12 @@ def label_table(
         rater=rater[order],
         repeat=repeat[order],
         version=version[order],
-        outcome=_objects(data[4])[order],
-        value=_texts(data[5])[order],
-        reason=_texts(data[6])[order],
-        flags=_decoded(data[7], _flags)[order] if flags else None,
+        outcome=kinds[codes, 0],
+        value=kinds[codes, 1],
+        reason=kinds[codes, 2],
+        kind=codes,
+        kinds=tuple(Kind(*row) for row in kinds.tolist()),
+        flags=kinds[codes, 3] if flags else None,
     )
 
 
@@ -215,37 +232,14 @@ def _in_force(trace: Ints, rater: Ints, repeat: Ints, version: Ints) -> Ints:
     return last
 
 
-def _columns(connection: Connection, query: Select[Any], width: int) -> list[Sequence[Any]]:
-    """Run a query on the driver's cursor and return its columns as stored, undecoded."""
-    result: Any = connection.execute(query)
-    columns: list[Sequence[Any]] = list(zip(*result.cursor.fetchall(), strict=True))
-    return columns or [()] * width
+def _text(stored: str | None) -> str | None:
+    """Return the text of a ``SafeText`` cell."""
+    return None if stored is None else decode_text(stored)
 
 
-def _ints(values: Sequence[Any]) -> Ints:
-    """Return whole numbers as an array."""
-    return np.fromiter(values, dtype=np.int64, count=len(values))
-
-
-def _objects(values: Sequence[Any]) -> Objects:
-    """Return values as an object array, also when they are sequences themselves."""
-    result = np.empty(len(values), dtype=object)
-    result[:] = values
-    return result
-
-
-def _decoded(values: Sequence[str | None], decode: Callable[[str | None], Any]) -> Objects:
-    """Return decoded values; each distinct stored text is decoded once and shared."""
-    known = {value: decode(value) for value in set(values)}
-    result = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        result[place] = known[value]
-    return result
-
-
-def _texts(values: Sequence[str | None]) -> Objects:
+def _texts(column: Coded) -> Objects:
     """Return the texts of a ``SafeText`` column."""
-    return _decoded(values, lambda value: None if value is None else decode_text(value))
+    return column.decoded(_text)
 
 
 def _flags(stored: str | None) -> tuple[str, ...]:
@@ -253,17 +247,11 @@ def _flags(stored: str | None) -> tuple[str, ...]:
     return () if stored is None else tuple(json.loads(stored))
 
 
-def _merged(task_tags: Sequence[str | None], trace_tags: Sequence[str]) -> Objects:
+def _merged(stored: tuple[str | None, str]) -> dict[str, Tag]:
     """Return the tags of task and trace together; the trace's own win."""
-    pairs = list(zip(task_tags, trace_tags, strict=True))
-    known: dict[tuple[str | None, str], dict[str, Tag]] = {}
-    for pair in set(pairs):
-        of_task, own = pair
-        known[pair] = (json.loads(of_task) if of_task else {}) | json.loads(own)
-    result = np.empty(len(pairs), dtype=object)
-    for place, pair in enumerate(pairs):
-        result[place] = known[pair]
-    return result
+    of_task, own = stored
+    merged: dict[str, Tag] = (json.loads(of_task) if of_task else {}) | json.loads(own)
+    return merged
 
 
 @dataclass(frozen=True)

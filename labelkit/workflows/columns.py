@@ -60,13 +60,16 @@ def read_votes(
     store: Store, rubric: Rubric, question: Question, ids: NDArray[np.int64]
 ) -> tuple[list[Votes], list[str]]:
     """Return one column of votes per rater, and remarks about identities left out."""
-    chosen, remarks = _in_force(raters(store, rubric=rubric.digest, question=question.id))
-    if not chosen:
-        return [], remarks
-    digests = [rater.digest for rater in chosen]
-    table = label_table(store, question.id, digests, flags=True)
+    # Whoever labels for the rubric: asking who labelled this question would read the table twice.
+    known = raters(store, rubric=rubric.digest)
+    if not known:
+        return [], []
+    table = label_table(store, question.id, [rater.digest for rater in known], flags=True)
+    gave = np.bincount(table.rater, minlength=len(known))
+    chosen, remarks = _in_force([rater for rater, n in zip(known, gave, strict=True) if n])
+    places = {digest: place for place, digest in enumerate(table.raters)}
     labels = [definition.name for definition in question.labels]
-    return [_votes(rater, place, table, ids, labels) for place, rater in enumerate(chosen)], remarks
+    return [_votes(rater, places[rater.digest], table, ids, labels) for rater in chosen], remarks
 
 
 def _in_force(found: Sequence[Rater]) -> tuple[list[Rater], list[str]]:
@@ -98,24 +101,22 @@ def _votes(
     known = rows < len(ids)
     known[known] = ids[rows[known]] == table.trace[mine][known]
     mine, rows = mine[known], rows[known]
-    code_of = {label: code for code, label in enumerate(labels)}
-    given = np.array(
-        [
-            _STATES.get(outcome, code_of.get(value, FAILED))
-            for outcome, value in zip(table.outcome[mine], table.value[mine], strict=True)
-        ],
-        dtype=np.int32,
-    )
-    reasons = Counter(
-        reason for reason, code in zip(table.reason[mine], given, strict=True) if code < 0
-    )
+    code_of: dict[str | None, int] = {label: code for code, label in enumerate(labels)}
+    meaning = [_STATES.get(kind.outcome, code_of.get(kind.value, FAILED)) for kind in table.kinds]
+    kinds = table.kind[mine]
+    given = np.array(meaning, dtype=np.int32)[kinds]
+    times = np.bincount(kinds, minlength=len(meaning)).tolist()
+    reasons: Counter[str] = Counter()
+    for kind, code, count in zip(table.kinds, meaning, times, strict=True):
+        if code < 0 and count:
+            reasons[str(kind.reason)] += count
     return Votes(
         name=rater.name,
         kind=rater.kind,
         digest=rater.digest,
         codes=_one_per_row(rows, given, len(ids), len(labels)),
-        flags=_flag_masks(table, mine, rows, len(ids)) if rater.kind == "rule" else {},
-        null_reasons={str(reason): count for reason, count in sorted(reasons.items())},
+        flags=_flag_masks(table, kinds, rows, len(ids)) if rater.kind == "rule" else {},
+        null_reasons=dict(sorted(reasons.items())),
     )
 
 
@@ -136,15 +137,13 @@ def _one_per_row(rows: NDArray[np.int64], given: Codes, n_rows: int, n_labels: i
 
 
 def _flag_masks(
-    table: LabelTable, mine: NDArray[np.int64], rows: NDArray[np.int64], n_rows: int
+    table: LabelTable, kinds: NDArray[np.int64], rows: NDArray[np.int64], n_rows: int
 ) -> dict[str, Mask]:
-    """Mask of rows per flag that a rule recorded."""
+    """Mask of rows per flag that a rule recorded; ``kinds`` are those of its labels, by row."""
     masks: dict[str, Mask] = {}
-    if table.flags is None:
-        return masks
-    for row, flags in zip(rows, table.flags[mine], strict=True):
-        for flag in flags:
-            if flag not in masks:
-                masks[flag] = np.zeros(n_rows, dtype=bool)
-            masks[flag][row] = True
+    present = set(np.unique(kinds).tolist())
+    for flag in dict.fromkeys(f for code in sorted(present) for f in table.kinds[code].flags):
+        carries = np.array([flag in kind.flags for kind in table.kinds], dtype=bool)
+        masks[flag] = np.zeros(n_rows, dtype=bool)
+        masks[flag][rows[carries[kinds]]] = True
     return masks

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelkit.domain.rubric import Rate
 from labelkit.stats.intervals import Interval, wilson
-from labelkit.workflows.rows import REASONS, Codes, Mask, Rows, RuleFacts, satisfied
+from labelkit.workflows.rows import REASONS, Codes, Rows, RuleFacts, satisfied
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,28 @@ class RateResult:
         return self.scored / self.planned if self.planned else None
 
 
-def rate_in(
+@dataclass(frozen=True)
+class Groups:
+    """Rows cut by one tag: ``codes`` of shape (n_rows,) index ``names``. Groups do not overlap."""
+
+    names: tuple[str, ...]
+    codes: Codes
+
+
+def everything(n_rows: int) -> Groups:
+    """All rows as one group."""
+    return Groups(("all",), np.zeros(n_rows, dtype=np.int32))
+
+
+def rates_in(
     rate: Rate,
     rows: Rows,
     codes: Codes,
     labels: Sequence[str],
     facts: RuleFacts,
-    group: tuple[str, Mask],
-) -> RateResult:
-    """Compute one rate in one group.
+    groups: Sequence[Groups],
+) -> list[list[RateResult]]:
+    """Compute one rate in every group of every cut.
 
     Args:
         rate: the rate's definition.
@@ -62,33 +76,53 @@ def rate_in(
         codes: shape (n_rows,), the label of each row (index into ``labels``) or a state.
         labels: the question's label names in rubric order.
         facts: what the rule recorded.
-        group: name of the group and mask of its rows.
+        groups: the cuts.
+
+    Returns:
+        For every cut its results, in the order of its names.
     """
-    name, in_group = group
+    sides = _sides(rate, rows, codes, labels, facts)
+    results = []
+    for cut in groups:
+        counts = np.bincount(cut.codes * _SIDES + sides, minlength=len(cut.names) * _SIDES)
+        table = counts.reshape(len(cut.names), _SIDES).tolist()
+        results.append([_result(rate, *line) for line in zip(cut.names, table, strict=True)])
+    return results
+
+
+# What a row is to one rate: outside its denominator, scored without or with a hit, or excluded
+# for the reason REASONS has at that place.
+_OUTSIDE, _MISS, _HIT = range(3)
+_EXCLUDED = 3
+_SIDES = _EXCLUDED + len(REASONS)
+
+
+def _sides(
+    rate: Rate, rows: Rows, codes: Codes, labels: Sequence[str], facts: RuleFacts
+) -> NDArray[np.int64]:
+    """Tell for each row what it is to the rate; every row is exactly one thing."""
     where = rate.denominator.where
+    sides = np.full(len(rows), _OUTSIDE, dtype=np.int64)
     # A row without a label may still be known to lie outside: the rule saw that nothing was called.
-    missing = in_group & rows.having(where.tags) & (codes < 0) & ~facts.lacking(where.rule_flags)
-    inside = in_group & satisfied(where, rows, codes, labels, facts.flags) & (codes >= 0)
-    kept = np.zeros(len(rows), dtype=bool)
-    excluded: dict[str, int] = {}
-    for state, reason in REASONS.items():
-        count = int(np.count_nonzero(missing & (codes == state)))
-        if not count:
-            continue
-        if rate.states.get(reason, "drop") == "denominator":
-            kept |= missing & (codes == state)
-        else:
-            excluded[reason] = count
-    hit = satisfied(rate.numerator, rows, codes, labels, facts.flags)
-    hits = int(np.count_nonzero(inside & hit))
-    scored = int(np.count_nonzero(inside | kept))
-    return _result(rate, name, hits, scored, excluded)
+    missing = (codes < 0) & rows.having(where.tags) & ~facts.lacking(where.rule_flags)
+    for place, (state, reason) in enumerate(REASONS.items()):
+        kept = rate.states.get(reason, "drop") == "denominator"
+        sides[missing & (codes == state)] = _MISS if kept else _EXCLUDED + place
+    inside = satisfied(where, rows, codes, labels, facts.flags) & (codes >= 0)
+    sides[inside] = _MISS
+    sides[inside & satisfied(rate.numerator, rows, codes, labels, facts.flags)] = _HIT
+    return sides
 
 
-def _result(
-    rate: Rate, group: str, hits: int, scored: int, excluded: Mapping[str, int]
-) -> RateResult:
+def _result(rate: Rate, group: str, counts: Sequence[int]) -> RateResult:
     """Put the counts of one rate together, or say why it is undefined."""
+    hits = counts[_HIT]
+    scored = counts[_MISS] + hits
+    excluded = {
+        reason: count
+        for reason, count in zip(REASONS.values(), counts[_EXCLUDED:], strict=True)
+        if count
+    }
     planned = scored + sum(excluded.values())
     reason = None
     if scored == 0:
@@ -103,7 +137,7 @@ def _result(
         hits=hits,
         scored=scored,
         planned=planned,
-        excluded=dict(excluded),
+        excluded=excluded,
         value=None if reason else hits / scored,
         low=interval.low if isinstance(interval, Interval) else None,
         high=interval.high if isinstance(interval, Interval) else None,

@@ -19,7 +19,7 @@ from labelkit.stats.ratings import from_codes
 from labelkit.store import Store
 from labelkit.workflows.columns import read_rows, read_votes
 from labelkit.workflows.ensemble import combine
-from labelkit.workflows.rates import RateResult, rate_in
+from labelkit.workflows.rates import Groups, RateResult, everything, rates_in
 from labelkit.workflows.rows import REASONS, Codes, Mask, Rows, RuleFacts, Votes
 
 ENSEMBLE = "ensemble"
@@ -97,7 +97,8 @@ def report(
     codes = _row_labels(rubric, votes, labels, rows, rater)
     rates = [rate for rate in rubric.rates if rate.question == asked.id]
     facts = _rule_facts(votes, len(rows))
-    groups = [("all", np.ones(len(rows), dtype=bool)), *_groups(rows, by)]
+    groups = [everything(len(rows)), *(_cut(rows, tag) for tag in by)]
+    results = [rates_in(rate, rows, codes, labels, facts, groups) for rate in rates]
     return Report(
         rubric=rubric.name,
         version=rubric.version,
@@ -106,7 +107,12 @@ def report(
         n_traces=len(rows),
         states=_states(codes),
         raters=tuple(_summary(column, labels) for column in votes),
-        rates=tuple(rate_in(r, rows, codes, labels, facts, g) for g in groups for r in rates),
+        rates=tuple(
+            of_rate[cut][group]
+            for cut, names in enumerate(groups)
+            for group in range(len(names.names))
+            for of_rate in results
+        ),
         agreement=tuple(_agreement(asked, votes, labels, rows, rubric)),
         remarks=tuple(remarks),
     )
@@ -160,19 +166,18 @@ def _rule_facts(votes: Sequence[Votes], n_rows: int) -> RuleFacts:
     return RuleFacts(seen=np.zeros(n_rows, dtype=bool), flags={})
 
 
-def _groups(rows: Rows, by: Sequence[str]) -> list[tuple[str, Mask]]:
-    """One group per value of every tag asked for, in sorted order."""
-    groups: list[tuple[str, Mask]] = []
-    for tag in by:
-        column = rows.tags.get(tag)
-        if column is None:
-            raise InputError(
-                f"no trace has a tag {tag!r} to break rates down by; known are: "
-                + ", ".join(sorted(rows.tags))
-            )
-        texts = np.array(["(none)" if cell is None else str(cell) for cell in column])
-        groups += [(f"{tag}={value}", texts == value) for value in sorted(set(texts.tolist()))]
-    return groups
+def _cut(rows: Rows, tag: str) -> Groups:
+    """One group per text of a tag, in sorted order; rows without the tag are one group too."""
+    if tag not in rows.tags:
+        raise InputError(
+            f"no trace has a tag {tag!r} to break rates down by; known are: "
+            + ", ".join(sorted(rows.tags))
+        )
+    column = rows.coded(tag)
+    texts = ["(none)" if value is None else str(value) for value in column.values]
+    names = sorted(set(texts))
+    place = np.array([names.index(text) for text in texts], dtype=np.int32)
+    return Groups(tuple(f"{tag}={name}" for name in names), place[column.codes])
 
 
 def _states(codes: Codes) -> dict[str, int]:

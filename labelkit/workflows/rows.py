@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelkit.domain.rubric import Predicate
 from labelkit.domain.task import Tag
+from labelkit.store.fetching import Coded, coded
 
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -73,6 +75,24 @@ class Rows:
         """Number of rows."""
         return len(self.infra)
 
+    @cached_property
+    def _coded(self) -> dict[str, Coded]:
+        """Tags as numbers, made when they are first asked for: every rate asks again."""
+        return {}
+
+    def coded(self, name: str) -> Coded:
+        """A tag as codes into its distinct values; None is one of them where a row lacks the tag.
+
+        Values are told apart by type too, so that ``True`` is not ``1`` and ``"1"`` is not ``1``.
+        """
+        found = self._coded.get(name)
+        if found is None:
+            cells = self.tags[name].tolist()
+            typed = coded(zip(map(type, cells), cells, strict=True), len(cells))
+            found = Coded(typed.codes, tuple(value for _, value in typed.values))
+            self._coded[name] = found
+        return found
+
     def having(self, wanted: Mapping[str, Sequence[Tag]]) -> Mask:
         """Rows whose tags have one of the wanted values, for every wanted tag.
 
@@ -80,13 +100,12 @@ class Rows:
         """
         mask: Mask = np.ones(len(self), dtype=bool)
         for name, values in wanted.items():
-            column = self.tags.get(name)
-            if column is None:
+            if name not in self.tags:
                 return np.zeros(len(self), dtype=bool)
             allowed = {(type(value), value) for value in values}
-            mask &= np.fromiter(
-                ((type(cell), cell) in allowed for cell in column), dtype=bool, count=len(self)
-            )
+            column = self.coded(name)
+            inside = [(type(value), value) in allowed for value in column.values]
+            mask &= np.array(inside, dtype=bool)[column.codes]
         return mask
 
 
@@ -112,9 +131,17 @@ def satisfied(
     """Rows for which every part of the predicate holds; a row without a label has none of them."""
     mask = rows.having(predicate.tags)
     if predicate.labels:
-        mask &= np.isin(codes, [labels.index(name) for name in predicate.labels])
+        mask &= _among(codes, predicate.labels, labels)
     if predicate.not_labels:
-        mask &= (codes >= 0) & ~np.isin(codes, [labels.index(n) for n in predicate.not_labels])
+        mask &= (codes >= 0) & ~_among(codes, predicate.not_labels, labels)
     for flag in predicate.rule_flags:
         mask &= flags.get(flag, np.zeros(len(rows), dtype=bool))
+    return mask
+
+
+def _among(codes: Codes, names: Sequence[str], labels: Sequence[str]) -> Mask:
+    """Rows whose label is one of ``names``."""
+    mask = np.zeros(len(codes), dtype=bool)
+    for name in names:
+        mask |= codes == labels.index(name)
     return mask

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, text
 
 from labelkit.domain.task import Task
 from labelkit.errors import StoreError
-from labelkit.store import Store, labels, raters, reports, schema, tasks, traces
+from labelkit.store import Store, labels, migrating, raters, reports, schema, tasks, traces
 from labelkit.store.address import read_address
 from labelkit.store.tables import METADATA
 from tests.conftest import ROOT
@@ -77,11 +77,11 @@ def test_what_was_acknowledged_survives_kill_9(url: str) -> None:
         assert kept == len(reports.label_table(store, "a")) == reports.counts(store).completions
 
 
-@pytest.mark.parametrize("revision", schema.revisions())
+@pytest.mark.parametrize("revision", migrating.revisions())
 def test_every_older_schema_is_upgraded_with_its_content(url: str, revision: str) -> None:
     engine = create_engine(read_address(url))
     with engine.begin() as connection:
-        schema.migrate(connection, revision)
+        migrating.migrate(connection, revision)
         connection.execute(
             text(
                 "INSERT INTO task (digest, task_key, task_set, task_id, current, tags, imported_at,"
@@ -91,7 +91,7 @@ def test_every_older_schema_is_upgraded_with_its_content(url: str, revision: str
         )
     engine.dispose()
     with Store.open(url) as store, store.reading() as connection:
-        assert schema.schema_version(connection) == schema.HEAD == schema.revisions()[-1]
+        assert schema.schema_version(connection) == schema.HEAD == migrating.revisions()[-1]
         assert list(tasks.tasks(store)) == [Task(set="demo", id="t0")]
         assert len(store.secret) == 32
 

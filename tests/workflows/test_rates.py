@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labelkit.domain.rubric import Denominator, Ensemble, Predicate, Rate
 from labelkit.workflows.ensemble import combine
-from labelkit.workflows.rates import rate_in
+from labelkit.workflows.rates import RateResult, everything, rates_in
 from labelkit.workflows.rows import (
     ABSTAINED,
     FAILED,
@@ -44,8 +44,12 @@ def facts(called: list[bool], seen: list[bool] | None = None) -> RuleFacts:
     )
 
 
-def everything(n: int) -> tuple[str, np.ndarray]:
-    return ("all", np.ones(n, dtype=bool))
+def rate_in(
+    rate: Rate, rows: Rows, codes: np.ndarray, labels: tuple[str, ...], seen: RuleFacts
+) -> RateResult:
+    """The rate over all rows."""
+    ((result,),) = rates_in(rate, rows, codes, labels, seen, [everything(len(rows))])
+    return result
 
 
 RIR_REQUIRED = Rate(
@@ -72,8 +76,8 @@ def test_the_same_rows_give_two_rates_under_two_named_denominators() -> None:
     codes = np.array([SKIP, SKIP, IGNORE, CORRECT, CORRECT, CORRECT], dtype=np.int32)
     seen = facts([False, False, True, True, True, False])
 
-    required = rate_in(RIR_REQUIRED, rows, codes, LABELS, seen, everything(6))
-    called = rate_in(RIR_CALLED, rows, codes, LABELS, seen, everything(6))
+    required = rate_in(RIR_REQUIRED, rows, codes, LABELS, seen)
+    called = rate_in(RIR_CALLED, rows, codes, LABELS, seen)
 
     assert (required.name, required.hits, required.scored) == ("RIR[Required]", 1, 5)
     assert (called.name, called.hits, called.scored) == ("RIR[Called]", 1, 3)
@@ -84,7 +88,7 @@ def test_the_same_rows_give_two_rates_under_two_named_denominators() -> None:
 def test_interval_is_wilson() -> None:
     rows = rows_of(["required"] * 10)
     codes = np.array([IGNORE] * 3 + [CORRECT] * 7, dtype=np.int32)
-    result = rate_in(RIR_REQUIRED, rows, codes, LABELS, facts([True] * 10), everything(10))
+    result = rate_in(RIR_REQUIRED, rows, codes, LABELS, facts([True] * 10))
     # Wilson (1927): centre (p + z²/2n) / (1 + z²/n),
     # half-width z·sqrt(p(1-p)/n + z²/4n²) / (1 + z²/n)
     z, p, n = 1.959963984540054, 0.3, 10
@@ -97,7 +101,7 @@ def test_interval_is_wilson() -> None:
 def test_rows_without_a_label_are_excluded_and_counted_by_reason() -> None:
     rows = rows_of(["required"] * 6, infra=[False] * 5 + [True])
     codes = np.array([IGNORE, CORRECT, FAILED, TIED, UNLABELLED, INFRA_ERROR], dtype=np.int32)
-    result = rate_in(RIR_REQUIRED, rows, codes, LABELS, facts([True] * 6), everything(6))
+    result = rate_in(RIR_REQUIRED, rows, codes, LABELS, facts([True] * 6))
     assert result.planned == 6
     assert result.scored == 2
     assert result.excluded == {"failed": 1, "tie": 1, "unlabelled": 1, "infra_error": 1}
@@ -111,7 +115,7 @@ def test_a_state_may_stay_in_the_denominator_but_never_becomes_a_hit() -> None:
     rate = RIR_REQUIRED.model_copy(update={"states": {"infra_error": "denominator"}})
     rows = rows_of(["required"] * 3, infra=[False, False, True])
     codes = np.array([IGNORE, CORRECT, INFRA_ERROR], dtype=np.int32)
-    result = rate_in(rate, rows, codes, LABELS, facts([True] * 3), everything(3))
+    result = rate_in(rate, rows, codes, LABELS, facts([True] * 3))
     assert (result.hits, result.scored, result.planned) == (1, 3, 3)
 
 
@@ -125,7 +129,6 @@ def test_a_row_the_rule_saw_calling_nothing_is_outside_called_even_without_a_lab
         codes,
         LABELS,
         facts([True, False, False], seen=[True, True, False]),
-        everything(3),
     )
     assert (result.scored, result.planned) == (1, 2)
 
@@ -133,7 +136,7 @@ def test_a_row_the_rule_saw_calling_nothing_is_outside_called_even_without_a_lab
 def test_an_empty_denominator_is_null_with_a_reason() -> None:
     rows = rows_of(["control"])
     codes = np.array([CORRECT], dtype=np.int32)
-    result = rate_in(RIR_REQUIRED, rows, codes, LABELS, facts([True]), everything(1))
+    result = rate_in(RIR_REQUIRED, rows, codes, LABELS, facts([True]))
     assert result.value is None
     assert result.reason == "empty_denominator"
     assert (result.low, result.high, result.coverage) == (None, None, None)
@@ -144,7 +147,7 @@ def test_a_rate_below_its_minimum_coverage_is_refused() -> None:
     rate = RIR_REQUIRED.model_copy(update={"min_coverage": 0.5})
     rows = rows_of(["required"] * 4, infra=[False, True, True, True])
     codes = np.array([CORRECT] + [INFRA_ERROR] * 3, dtype=np.int32)
-    result = rate_in(rate, rows, codes, LABELS, facts([True] * 4), everything(4))
+    result = rate_in(rate, rows, codes, LABELS, facts([True] * 4))
     assert result.value is None
     assert result.reason == "coverage_below_minimum"
 
@@ -159,9 +162,7 @@ def test_a_rate_below_its_minimum_coverage_is_refused() -> None:
 def test_planned_is_always_scored_plus_excluded(states: list[int]) -> None:
     rows = rows_of(["required"] * len(states))
     codes = np.array(states, dtype=np.int32)
-    result = rate_in(
-        RIR_REQUIRED, rows, codes, LABELS, facts([True] * len(states)), everything(len(states))
-    )
+    result = rate_in(RIR_REQUIRED, rows, codes, LABELS, facts([True] * len(states)))
     assert result.planned == result.scored + sum(result.excluded.values()) == len(states)
 
 

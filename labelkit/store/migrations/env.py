@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the scripts on the connection that ``labelkit.store.schema`` hands over.
+"""Alembic's entry: runs the scripts on the connection that ``labelkit.store.migrating`` hands over.
 
 There is no offline mode and no alembic.ini: a store is migrated by opening it.
 """
