@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -9,3 +12,9 @@ class Frozen(BaseModel):
     """An immutable value. Unknown fields are an error: a misspelt key must never be ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=False)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a changed copy. A digest that was computed before belongs to the original."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("digest", None)
+        return copy

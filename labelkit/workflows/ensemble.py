@@ -60,5 +60,6 @@ def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask
 
 def _why_too_few(matrix: Codes) -> Codes:
     """The state of a row with too few votes: the gravest among its raters' states."""
-    present = [(matrix == state).any(axis=1) for state in (FAILED, UNLABELLED, ABSTAINED)]
-    return np.select(present, [FAILED, UNLABELLED, ABSTAINED], default=DROPPED).astype(np.int32)
+    gravest_first = [FAILED, UNLABELLED, TIED, ABSTAINED]
+    present = [(matrix == state).any(axis=1) for state in gravest_first]
+    return np.select(present, gravest_first, default=DROPPED).astype(np.int32)

@@ -28,7 +28,7 @@ from labelkit.settings import JudgeSettings, Settings
 from labelkit.store import Selection, Store
 from labelkit.store.endpoints import learn, learnt
 from labelkit.store.labels import commit_labels
-from labelkit.store.pending import Pending, pending, pending_rows
+from labelkit.store.pending import Pending, count_pending, pending_rows
 from labelkit.store.raters import add_rater, add_rubric
 from labelkit.store.reports import counts
 from labelkit.workflows.judges import LABELLED_STATES, JudgePass, Tally
@@ -142,7 +142,8 @@ def _independent(store: Store, order: Order) -> list[str]:
     for chosen in order.judges:
         _framings(order.rubric, chosen)
         endpoint = order.settings.endpoints[chosen.endpoint]
-        found = check_independence(endpoint, models, allow=chosen.allow_self_judging)
+        named = endpoint.model_copy(update={"name": chosen.name})
+        found = check_independence(named, models, allow=chosen.allow_self_judging)
         remarks += found.warnings
     return remarks
 
@@ -163,6 +164,9 @@ def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
     tally = Tally(rater.name, rater.kind, rater.digest)
     question = rubric.primary.id
     tally.planned = _owed(store, order, rater.digest, (question,), 1)
+    if tally.planned == 0:
+        yield tally
+        return
     with _stage(progress, f"rule {rater.name}", tally.planned) as stage:
         owed = pending_rows(
             store,
@@ -192,6 +196,12 @@ def _ruled(
     """One trace's label by the rule, or its abstention with the reason."""
     owed, trace, task = row
     ruling: Ruling = classify(rubric, trace, task)
+    allowed = {definition.name for definition in rubric.primary.labels}
+    if ruling.label is not None and ruling.label not in allowed:
+        raise InputError(
+            f"rule {rubric.rule!r} gives the label {ruling.label!r}, which rubric {rubric.name} "
+            f"does not list under {question!r}; add the label or choose another rule"
+        )
     return Label(
         trace=trace.digest,
         rater=rater.digest,
@@ -207,6 +217,14 @@ def _ruled(
     )
 
 
+def _told(endpoint: str, found: Capabilities) -> str:
+    """What the probe found, in one line: how verdicts are asked for and what is not sent."""
+    how = f"{endpoint}: verdicts as {found.rung}"
+    if not found.verified:
+        how += " (the test reply did not follow the schema; verdicts are checked one by one)"
+    return how + (f"; not sent: {', '.join(found.dropped)}" if found.dropped else "")
+
+
 def _known(store: Store, endpoint: Endpoint) -> Capabilities | None:
     """What an earlier run learnt about the endpoint."""
     found = learnt(store, endpoint)
@@ -215,10 +233,9 @@ def _known(store: Store, endpoint: Endpoint) -> Capabilities | None:
 
 def _owed(store: Store, order: Order, rater: str, questions: Sequence[str], repeats: int) -> int:
     """Number of rows a rater owes now."""
-    rows = pending(
+    return count_pending(
         store, rater, questions, repeats, order.selection, retry_failed=order.retry_failed
     )
-    return sum(1 for _ in rows)
 
 
 async def _judge(
@@ -280,6 +297,7 @@ async def _pass(
     if client.capabilities.verified is None:
         subset = order.rubric.subsets[0] if order.rubric.subsets else None
         found = await probe(client, answer_schema(order.rubric, rater.framing, subset))
+        progress.say(_told(chosen.endpoint, found))
         learn(store, order.settings.endpoints[chosen.endpoint], found.model_dump())
     with _stage(progress, work.stage, work.tally.planned):
         return await work.run()
