@@ -6,15 +6,16 @@ import random
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, case, exists, func, select
 
 from labelkit.domain.label import Outcome
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.store.engine import Store
 from labelkit.store.raters import rater_ids
-from labelkit.store.selection import EVERYTHING, Order, Selection, chunks, selected
+from labelkit.store.selection import EVERYTHING, Order, Selection, chunks, ordered, selected
 from labelkit.store.tables import LABEL, TRACE
 from labelkit.store.traces import PageReader, pages
 
@@ -69,6 +70,64 @@ def pending(
             digests = {row.id: row.digest for row in found}
         for trace_id, repeat, version in owed:
             yield Pending(digests[trace_id], repeat, version)
+
+
+def count_pending(
+    store: Store,
+    rater: str,
+    questions: Sequence[str],
+    repeats: int = 1,
+    selection: Selection = EVERYTHING,
+    *,
+    retry_failed: bool = False,
+    order: Order = "prefix",
+) -> int:
+    """Return how many pairs ``pending`` would yield now, counted by the database.
+
+    The order matters where the selection has a limit. A selection by digests is counted by
+    ``pending`` itself, because a statement cannot hold any number of them.
+    """
+    asked = set(questions)
+    if selection.digests is not None:
+        owed = pending(
+            store, rater, questions, repeats, selection, retry_failed=retry_failed, order=order
+        )
+        return sum(1 for _ in owed)
+    chosen = ordered(selection, order, TRACE.c.id)
+    if selection.limit is not None:
+        chosen = chosen.limit(selection.limit)
+    ids = chosen.subquery()
+    done = _done(asked, repeats, retry_failed=retry_failed).subquery()
+    with store.reading() as connection:
+        total = connection.execute(select(func.count()).select_from(ids)).scalar_one() * repeats
+        known = rater_ids(store, connection, {rater})
+        if rater not in known or not asked:
+            return int(total) if asked else 0
+        finished = select(func.count()).select_from(done.join(ids, ids.c.id == done.c.trace_id))
+        return int(total - connection.execute(finished, {"rater": known[rater]}).scalar_one())
+
+
+def _done(questions: set[str], repeats: int, *, retry_failed: bool) -> Select[Any]:
+    """Return the query of the (trace, repeat) of one rater that are done; see ``_Debt``."""
+    query = (
+        select(LABEL.c.trace_id, LABEL.c.repeat)
+        .where(
+            LABEL.c.rater_id == bindparam("rater"),
+            LABEL.c.question.in_(questions),
+            LABEL.c.repeat < repeats,
+        )
+        .group_by(LABEL.c.trace_id, LABEL.c.repeat)
+        .having(func.count(LABEL.c.question.distinct()) == len(questions))
+    )
+    if not retry_failed:
+        return query
+    newer = LABEL.alias("newer")
+    key = ("trace_id", "rater_id", "question", "repeat")
+    replaced = exists().where(
+        *(newer.c[name] == LABEL.c[name] for name in key), newer.c.version > LABEL.c.version
+    )
+    failed = (LABEL.c.outcome == Outcome.FAILED.value) & ~replaced
+    return query.having(func.sum(case((failed, 1), else_=0)) == 0)
 
 
 def pending_rows(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from labelkit.store.tables import TASK, TRACE
 
@@ -72,6 +72,15 @@ def _one_of(column: Any, values: Sequence[str | None]) -> ColumnElement[bool]:
     return or_(inside, column.is_(None)) if len(named) < len(values) else inside
 
 
+def ordered(selection: Selection, order: Order, *columns: Any) -> Select[Any]:
+    """Return the query of the selected traces in order; ``digests`` and ``limit`` are not in it."""
+    query = select(*columns).select_from(TRACE_TASK).where(*conditions(selection))
+    if order == "prefix":
+        keys = (SUBSET, DOMAIN, TRACE.c.task_set, TRACE.c.task_id)
+        query = query.order_by(*(func.coalesce(key, _BLANK) for key in keys))
+    return query.order_by(TRACE.c.id)
+
+
 def selected(
     connection: Connection, selection: Selection, order: Order
 ) -> tuple[array[int], array[int]]:
@@ -80,12 +89,7 @@ def selected(
     16 bytes per trace: the whole order is fixed at once, so that a long judge run neither sorts
     again for every page nor trips over rows that arrive meanwhile.
     """
-    query = select(TRACE.c.id, TRACE.c.body_chars).select_from(TRACE_TASK)
-    query = query.where(*conditions(selection))
-    if order == "prefix":
-        keys = (SUBSET, DOMAIN, TRACE.c.task_set, TRACE.c.task_id)
-        query = query.order_by(*(func.coalesce(key, _BLANK) for key in keys))
-    query = query.order_by(TRACE.c.id)
+    query = ordered(selection, order, TRACE.c.id, TRACE.c.body_chars)
     only = None if selection.digests is None else _ids_of(connection, selection.digests)
     if only is None and selection.limit is not None:
         query = query.limit(selection.limit)

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import uuid
+
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from labelkit.domain.completion import Failure, FailureKind
 from labelkit.domain.label import Evidence, Outcome, Rater
@@ -108,6 +112,7 @@ def owed(
     rows = list(pending.pending_rows(store, RULE.digest, questions, repeats, order="id", **more))
     assert [p for p, _, _ in rows] == found
     assert all(p.trace == trace.digest for p, trace, _ in rows)
+    assert pending.count_pending(store, RULE.digest, questions, repeats, **more) == len(found)
     return [(p.trace, p.repeat, p.version) for p in found]
 
 
@@ -124,6 +129,64 @@ def test_pending_is_what_lacks_any_label(store: Store, three: list[str]) -> None
     assert owed(store, retry_failed=True) == [(c, 0, 0)]
     only = pending.pending(store, "f" * 64, ["q"], selection=Selection(digests=[a]))
     assert [p.trace for p in only] == [a]
+
+
+SAID = st.tuples(
+    st.integers(0, 2),  # trace
+    st.sampled_from("pq"),
+    st.integers(0, 2),  # repeat
+    st.lists(st.booleans(), min_size=1, max_size=3),  # failed, version by version
+)
+
+
+@settings(
+    max_examples=30,
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+)
+@given(
+    st.lists(SAID, max_size=8, unique_by=lambda said: said[:3]),
+    st.sampled_from([("q",), ("q", "p"), ("q", "q")]),
+    st.integers(1, 3),
+    st.booleans(),
+    st.sampled_from(
+        [
+            Selection(),
+            Selection(limit=2),
+            Selection(models=["m"]),
+            Selection(domains=[None]),
+            Selection(states=[]),
+        ]
+    ),
+)
+def test_counting_what_is_owed_is_counting_what_is_yielded(
+    sqlite_url: str,
+    said: list[tuple[int, str, int, list[bool]]],
+    questions: tuple[str, ...],
+    repeats: int,
+    retry_failed: bool,
+    selection: Selection,
+) -> None:
+    with Store.open(f"{sqlite_url}{uuid.uuid4().hex}", create=True) as store:
+        made = [make_trace(i) for i in range(3)]
+        traces.add_traces(store, made)
+        raters.add_rater(store, RULE)
+        given_labels = [
+            make_label(
+                made[trace],
+                question=question,
+                repeat=repeat,
+                version=version,
+                outcome=Outcome.FAILED if failed else Outcome.LABELLED,
+            )
+            for trace, question, repeat, versions in said
+            for version, failed in enumerate(versions)
+        ]
+        labels.commit_labels(store, given_labels)
+        asked = (store, RULE.digest, questions, repeats, selection)
+        counted = pending.count_pending(*asked, retry_failed=retry_failed)
+        assert counted == len(list(pending.pending(*asked, retry_failed=retry_failed)))
 
 
 def test_one_accepted_completion_per_request(store: Store) -> None:
