@@ -57,13 +57,28 @@ def _found(kind: Kind, name_or_path: str | Path) -> Path | None:
     if text and not isinstance(name_or_path, Path) and path.name == text and text[0] != ".":
         for folder in (Path(kind), packaged(kind)):
             if (folder / text / mark).is_file():
+                if (path / mark).is_file():
+                    raise InputError(_two_of_one_name(kind, text, folder))
                 return folder / text
     if path.is_file() and path.name == mark:
         return path.parent
     return path if text and (path / mark).is_file() else None
 
 
+def _two_of_one_name(kind: Kind, text: str, other: Path) -> str:
+    where = kind if other == Path(kind) else "those that come with labelkit"
+    return (
+        f"two {_NOUNS[kind]}s are called {text!r}: the folder {text} here and one among {where};"
+        f" write ./{text} to name the folder, or rename it to use the other"
+    )
+
+
 def _unknown(kind: Kind, text: str) -> str:
+    if what := _in_its_place(kind, text):
+        return (
+            f"no {_NOUNS[kind]} {text!r} found: {what}; give the path of a folder that holds a"
+            f" {_MARKS[kind]}"
+        )
     known = names(kind)
     near = difflib.get_close_matches(text, known, n=1)
     guess = f"did you mean {near[0]!r}? " if near else ""
@@ -72,3 +87,14 @@ def _unknown(kind: Kind, text: str) -> str:
         f"no {_NOUNS[kind]} {text!r} found; {guess}known here: {listed};"
         f" or give the path of a folder that holds a {_MARKS[kind]}"
     )
+
+
+def _in_its_place(kind: Kind, text: str) -> str:
+    """Say what stands at a path that is no rubric or task set; "" where nothing does."""
+    try:
+        path = Path(text)
+        if not text or not path.exists():
+            return ""
+        return f"this {'folder holds no' if path.is_dir() else 'file is no'} {_MARKS[kind]}"
+    except (OSError, ValueError):
+        return ""

@@ -68,8 +68,7 @@ def render_system(rubric: Rubric, framing: Framing, answer_format: str) -> str:
     try:
         return _compiled(framing.template).render(_variables(rubric, framing, answer_format))
     except TemplateSyntaxError as fault:
-        problem = f"not a valid template ({fault.message})"
-        raise TemplateFaultError(fault.lineno, problem, "mend the Jinja2 syntax") from None
+        raise _syntax(fault) from None
     except Exception as fault:
         # A template is a program: whatever it raises is its author's mistake, not ours.
         words = fault.message if isinstance(fault, TemplateError) else str(fault)
@@ -93,12 +92,19 @@ def check_template(rubric: Rubric, framing: Framing) -> None:
         raise TemplateFaultError(None, problem, "add {{ answer_format }}")
 
 
+def _syntax(fault: TemplateSyntaxError) -> TemplateFaultError:
+    """Return the mistake with what Jinja2 says about it, its sentences made one."""
+    said = (fault.message or "unreadable").rstrip(".").replace(". ", "; ")
+    return TemplateFaultError(
+        fault.lineno, f"not a valid template ({said})", "mend the Jinja2 syntax"
+    )
+
+
 def _check_names(text: str) -> None:
     try:
         tree = _ENV.parse(text)
     except TemplateSyntaxError as fault:
-        problem = f"not a valid template ({fault.message})"
-        raise TemplateFaultError(fault.lineno, problem, "mend the Jinja2 syntax") from None
+        raise _syntax(fault) from None
     except RecursionError:
         raise TemplateFaultError(None, "the template is nested too deeply", "simplify it") from None
     names = list(tree.find_all(nodes.Name))

@@ -32,9 +32,17 @@ from labelkit.workflows.progress import Progress as ProgressListener
 PLAIN_INTERVAL_S = 5.0
 
 
+class ResultConsole(Console):
+    """Rich ends the program with code 1 when the reader went away; the entry point decides that."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the BrokenPipeError through."""
+        raise BrokenPipeError
+
+
 def out() -> Console:
     """The console for results (standard output); wide enough for tables when piped."""
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    return ResultConsole(width=None if sys.stdout.isatty() else 120, highlight=False)
 
 
 def err() -> Console:

@@ -6,10 +6,12 @@ the model client and ``labelkit --help`` pays for nothing.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import sys
-from typing import NoReturn
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 import click
 
@@ -44,6 +46,14 @@ class Verbs(click.Group):
         command: click.Command = module.command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb; a reader that went away (`labelkit report | head`) is no error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List verbs from the table above, without loading any."""
         with formatter.section("Verbs"):
@@ -62,6 +72,20 @@ def fail(message: str) -> NoReturn:
     sys.exit(EXIT_USER_ERROR)
 
 
+def usage(error: click.UsageError) -> str:
+    """What was wrong with the words of a command, as one sentence with the nearest guess."""
+    word = getattr(error, "command_name", None)
+    context = error.ctx
+    known: Iterable[str] = getattr(error, "possibilities", None) or ()
+    if word is not None and context is not None and isinstance(context.command, click.Group):
+        known = difflib.get_close_matches(word, context.command.list_commands(context))
+    guess = f"; did you mean {' or '.join(map(repr, known))}?" if known else ""
+    where = f" (see `{context.command_path} --help`)" if context else ""
+    # click appends its own guesses, as sentences of their own, to these two messages only.
+    message = error.message if hasattr(error, "possibilities") else error.format_message()
+    return f"{message.rstrip('.')}{guess}{where}"
+
+
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 2 an error to mend, 130 interrupted."""
     try:
@@ -69,8 +93,7 @@ def main() -> None:
     except LabelkitError as error:
         fail(str(error))
     except click.UsageError as error:
-        where = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
-        fail(f"{error.format_message().rstrip('.')}{where}")
+        fail(usage(error))
     except click.ClickException as error:
         fail(error.format_message())
     except (click.Abort, KeyboardInterrupt):
@@ -78,10 +101,6 @@ def main() -> None:
             "labelkit: interrupted; what was committed is kept, run it again to go on", err=True
         )
         sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        # The reader went away (`labelkit report | head`): not an error, and nothing to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     sys.exit(result if isinstance(result, int) else 0)
 
 

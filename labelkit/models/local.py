@@ -13,6 +13,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import secrets
 import select
 import signal
@@ -38,6 +39,9 @@ CONCURRENCY = 2
 """One request in the slot and one waiting keep it busy; more would only wait into their timeout."""
 
 _LOG_TAIL_LINES = 8
+_LOGGED_ERROR = re.compile(r"^[\d.]+ E +")
+"""How llama.cpp marks an error in its log; the first one is the cause of the others."""
+
 _STOP_PATIENCE_S = 5.0
 _POLL_S = 0.05
 
@@ -202,8 +206,9 @@ class LocalServer:
         return self._process
 
     def _failure(self, what: str) -> EndpointError:
-        tail = self.log_tail()
-        said = f"; its log ends with:\n{tail}" if tail else ""
+        lines = self.log_tail().splitlines()
+        error = next((line for line in lines if _LOGGED_ERROR.match(line)), "".join(lines[-1:]))
+        said = f"; its log says: {_LOGGED_ERROR.sub('', error)}" if error else ""
         return EndpointError(
             f"the embedded server {what} on {self.path}; "
             f"check that the file is a complete GGUF chat model{said}"

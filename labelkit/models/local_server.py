@@ -30,7 +30,10 @@ def main() -> None:
     parent = os.getppid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asked = json.loads(sys.stdin.readline())
-    server = xllamacpp.Server(parameters(asked))
+    try:
+        server = xllamacpp.Server(parameters(asked))
+    except RuntimeError as error:
+        sys.exit(f"llama.cpp: {error}")  # its own log above says more than our stack would
     print(json.dumps({"address": server.listening_address}), flush=True)
     _wait_for_parent(parent)
     # llama.cpp's threads would be joined at a normal exit; nothing here needs saving.

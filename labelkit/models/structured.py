@@ -143,9 +143,12 @@ def _unusable(client: Client, completion: Completion) -> EndpointError:
     failure = completion.failure
     said = failure.message.rstrip(".") if failure else "no reply"
     status = f" (HTTP {failure.status})" if failure and failure.status else ""
+    mend = "mend the endpoint or its settings and run again"
+    if failure and failure.kind is FailureKind.PROTOCOL:
+        mend = "check that its base_url is that of an OpenAI-compatible API, and run again"
     return EndpointError(
         f"endpoint {client.endpoint.name!r} did not get through its test request{status}: {said};"
-        " mend the endpoint or its settings and run again"
+        f" {mend}"
     )
 
 

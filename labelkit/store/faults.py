@@ -135,7 +135,8 @@ def _postgres_report(error: BaseException) -> tuple[str | None, str]:
     report: Any = error.args[0] if error.args else ""
     if isinstance(report, dict):
         return str(report.get("C", "")), " ".join(str(report.get("M", "")).split())
-    return None, " ".join(str(report).split())
+    # The driver adds its own arguments to the cause; they mean nothing to a user.
+    return None, " ".join(str(report).partition(" (timeout is")[0].split())
 
 
 def _postgres_pattern(code: str | None) -> str:

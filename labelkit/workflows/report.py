@@ -17,7 +17,7 @@ from labelkit.errors import InputError
 from labelkit.stats.agreement import Coefficient, RaterPair, summarise
 from labelkit.stats.ratings import from_codes
 from labelkit.store import Store
-from labelkit.workflows.columns import read_rows, read_votes
+from labelkit.workflows.columns import OWN_COLUMNS, read_rows, read_votes
 from labelkit.workflows.ensemble import combine
 from labelkit.workflows.rates import Groups, RateResult, everything, rates_in
 from labelkit.workflows.rows import REASONS, Codes, Mask, Rows, RuleFacts, Votes
@@ -168,12 +168,12 @@ def _rule_facts(votes: Sequence[Votes], n_rows: int) -> RuleFacts:
 
 def _cut(rows: Rows, tag: str) -> Groups:
     """One group per text of a tag, in sorted order; rows without the tag are one group too."""
-    if tag not in rows.tags:
+    column = rows.coded(tag) if tag in rows.tags else None
+    if column is None or (tag not in OWN_COLUMNS and not any(v is not None for v in column.values)):
         raise InputError(
             f"no trace has a tag {tag!r} to break rates down by; known are: "
-            + ", ".join(sorted(rows.tags))
+            + ", ".join(sorted(rows.tags.keys() - {tag}))
         )
-    column = rows.coded(tag)
     texts = ["(none)" if value is None else str(value) for value in column.values]
     names = sorted(set(texts))
     place = np.array([names.index(text) for text in texts], dtype=np.int32)
