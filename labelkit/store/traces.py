@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, text
 
-from labelkit.digest import canonical_json, digest_text
+from labelkit.digest import digest_text
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.errors import StoreError
@@ -71,7 +71,7 @@ def _add_chunk(store: Store, rows: list[dict[str, Any]]) -> Added:
 
 def _trace_row(trace: Trace) -> dict[str, Any]:
     """Return the columns of a trace and its body; the digest is the SHA-256 of that body."""
-    body = canonical_json(trace.model_dump(exclude={"source"}))
+    body = trace.canonical()
     return {
         "digest": digest_text(body),
         "task_key": task_key(trace.task_set, trace.task_id),
