@@ -21,7 +21,9 @@ class JudgeSettings(Frozen):
     """One configured judge: an endpoint that labels with some framings of a rubric.
 
     ``framings`` empty means every framing of the rubric; ``rubrics`` empty means every rubric.
-    ``max_tokens`` and ``temperature`` override the framing's.
+    ``max_tokens``, ``temperature`` and ``rationale_chars`` override the framing's. ``max_quotes``
+    and ``quote_chars`` bound the evidence of framings that ask for it. All of these are part of
+    the judge's identity: another value is another rater.
     """
 
     name: str
@@ -31,6 +33,9 @@ class JudgeSettings(Frozen):
     repeats: int = Field(default=1, ge=1, le=100)
     max_tokens: int | None = Field(default=None, ge=16)
     temperature: float | None = Field(default=None, ge=0.0)
+    rationale_chars: int | None = Field(default=None, ge=0)
+    max_quotes: int = Field(default=4, ge=1, le=16)
+    quote_chars: int = Field(default=300, ge=20)
     seed: int | None = 0
     allow_self_judging: bool = False
 
@@ -43,12 +48,13 @@ class Settings(Frozen):
     judges: dict[str, JudgeSettings] = Field(default_factory=dict)
 
 
-def load_settings(path: Path) -> Settings:
+def load_settings(file: Path | str) -> Settings:
     """Read and check a settings file. A relative SQLite path is taken from the file's folder.
 
     Raises:
         SettingsError: names file, line and mend.
     """
+    path = Path(file)
     located = read_yaml(path, SettingsError)
     for section in ("endpoints", "judges"):
         entries = located.value.get(section)

@@ -18,11 +18,11 @@ from labelkit.domain.completion import Completion, FailureKind
 from labelkit.domain.endpoint import Endpoint
 from labelkit.domain.label import Label, NullReason, Outcome, Rater
 from labelkit.domain.rubric import Framing, Rubric
-from labelkit.domain.task import Tag, Task
-from labelkit.domain.trace import Trace
+from labelkit.domain.task import Task
+from labelkit.domain.trace import Trace, tags_of
 from labelkit.errors import InputError
 from labelkit.judging.extract import objects_in
-from labelkit.judging.form import AnswerForm, answer_form
+from labelkit.judging.form import QUOTE_LIMITS, AnswerForm, QuoteLimits, answer_form
 from labelkit.judging.prompt import (
     PROMPT_VERSION,
     answer_format,
@@ -91,6 +91,8 @@ class Judge:
         name: the rater's name; default ``<framing>@<endpoint>``.
         temperature: overrides the framing's.
         max_tokens: overrides the framing's.
+        rationale_chars: overrides the framing's; 0 asks for no reasons.
+        quotes: bounds of the evidence that is asked for, where the framing asks for it.
         seed: sampling seed of repeat 0; repeat k uses ``seed + k``. None sends none.
         view_chars: cap on the shown parts of a trace together.
         reading: how a label is read from a reply. Only ``text`` exists; asking for token
@@ -115,6 +117,8 @@ class Judge:
         name: str | None = None,
         temperature: float | None = None,
         max_tokens: int | None = None,
+        rationale_chars: int | None = None,
+        quotes: QuoteLimits = QUOTE_LIMITS,
         seed: int | None = 0,
         view_chars: int = TOTAL_CHARS,
         reading: Literal["text", "logprobs"] = "text",
@@ -125,7 +129,10 @@ class Judge:
                 " leave the option out, or use repeats to measure confidence"
             )
         self.rubric = rubric
+        if rationale_chars is not None:
+            framing = framing.model_copy(update={"rationale_chars": rationale_chars})
         self.framing = framing
+        self.quotes = quotes
         self.endpoint = endpoint
         self.temperature = framing.temperature if temperature is None else temperature
         self.max_tokens = framing.max_tokens if max_tokens is None else max_tokens
@@ -134,7 +141,7 @@ class Judge:
         self._client = client
         self._secret = secret
         self._view_chars = view_chars
-        system = render_system(rubric, framing, answer_format(rubric, framing))
+        system = render_system(rubric, framing, answer_format(rubric, framing, quotes))
         self._system: dict[str, Any] = {"role": "system", "content": system}
         self._forms: dict[str | None, tuple[AnswerForm, str]] = {}
         self.rater = Rater(
@@ -163,6 +170,8 @@ class Judge:
             "extra_body": endpoint.extra_body,
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
+            "rationale_chars": self.framing.rationale_chars,
+            "quotes": [self.quotes.most, self.quotes.chars] if self.framing.evidence else None,
             "seed": self.seed,
             "view_chars": self._view_chars,
             "reading": "text",
@@ -176,6 +185,10 @@ class Judge:
         """Ids of the questions this judge labels: the asked ones, then the derived ones."""
         form, _ = self._form(None)
         return (*self.framing.asks, *(question.id for question in form.derived))
+
+    def schema(self, subset: str | None) -> dict[str, Any]:
+        """Return the JSON Schema of this judge's verdict on a task of ``subset``."""
+        return self._form(subset)[0].schema
 
     # -- before the request --------------------------------------------------------------------
 
@@ -228,13 +241,12 @@ class Judge:
         return replace(prepared.request, max_tokens=LARGER * self.max_tokens)
 
     def _subset(self, trace: Trace, task: Task | None) -> str | None:
-        tags: dict[str, Tag] = {**trace.tags, **(task.tags if task is not None else {})}
-        return self.rubric.subset_of(tags)
+        return self.rubric.subset_of(tags_of(trace, task))
 
     def _form(self, subset: str | None) -> tuple[AnswerForm, str]:
         known = self._forms.get(subset)
         if known is None:
-            form = answer_form(self.rubric, self.framing, subset)
+            form = answer_form(self.rubric, self.framing, subset, self.quotes)
             known = self._forms[subset] = (form, closing(self.rubric, form))
         return known
 

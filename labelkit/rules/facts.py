@@ -25,7 +25,7 @@ from collections.abc import Mapping
 
 from labelkit.domain.rubric import FactRange, Rubric, RuleCase
 from labelkit.domain.task import Tag, Task
-from labelkit.domain.trace import Trace
+from labelkit.domain.trace import Trace, tags_of
 from labelkit.grounding.calls import Call, pair_calls
 from labelkit.grounding.visible import visible_answer
 from labelkit.rules.ruling import Ruling
@@ -35,7 +35,7 @@ Facts = Mapping[str, Tag]
 
 def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
     """Label a trace by the first row of ``rubric.rule_table`` whose conditions all hold."""
-    tags: dict[str, Tag] = {**(task.tags if task else {}), **trace.tags}
+    tags = tags_of(trace, task)
     facts = count_facts(trace, tags)
     subset = rubric.subset_of(tags)
     for number, case in enumerate(rubric.rule_table, start=1):

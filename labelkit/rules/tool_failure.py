@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from labelkit.domain.label import Evidence
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import Task
-from labelkit.domain.trace import RowState, Trace
+from labelkit.domain.trace import RowState, Trace, tags_of
 from labelkit.grounding.calls import Call, pair_calls
 from labelkit.grounding.payloads import as_json
 from labelkit.grounding.visible import visible_answer
@@ -58,7 +58,7 @@ def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
         return Ruling(None, "infra_error")
     if task is None:
         return Ruling(None, "no_task")
-    subset = rubric.subset_of(task.tags)
+    subset = rubric.subset_of(tags_of(trace, task))
     tools = {t.name for t in task.tools} | {c.name for c in task.reference.expected_calls}
     calls = pair_calls(trace.messages, tools)
     answer = visible_answer(trace.messages)

@@ -14,7 +14,7 @@ from typing import Any
 
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import Reference, Task
-from labelkit.domain.trace import Trace
+from labelkit.domain.trace import Trace, tags_of
 from labelkit.grounding.payloads import leaves
 from labelkit.rules.ruling import Ruling
 
@@ -41,7 +41,7 @@ def classify(  # noqa: PLR0911 (an ordered decision list)
         return Ruling(None, "infra_error")
     if task is None:
         return Ruling(None, "no_task")
-    subset = rubric.subset_of(task.tags)
+    subset = rubric.subset_of(tags_of(trace, task))
     recorded = [c.name for m in trace.messages if m.role == "assistant" for c in m.tool_calls]
     answer = raw_answer(trace).lower()
     if subset == "control":

@@ -11,7 +11,8 @@ from labelkit.digest import canonical_json, digest
 from labelkit.domain.label import Label, Outcome, Rater
 from labelkit.domain.message import Message
 from labelkit.domain.rubric import LabelDefinition, Question, Rubric
-from labelkit.domain.trace import RowState, Trace
+from labelkit.domain.task import Task
+from labelkit.domain.trace import RowState, Trace, tags_of
 
 json_values = st.recursive(
     st.none()
@@ -106,3 +107,12 @@ def test_labels_follow_the_subset() -> None:
     assert rubric.subset_of({"subset": "x"}) == "x"
     assert rubric.subset_of({"subset": "z"}) is None
     assert rubric.subset_of({}) is None
+
+
+def test_a_traces_own_tags_win_over_its_tasks() -> None:
+    task = Task(set="s", id="1", tags={"subset": "required", "domain": "air"})
+    assert tags_of(trace(tags={"subset": "control"}), task) == {
+        "subset": "control",
+        "domain": "air",
+    }
+    assert tags_of(trace(tags={"a": 1}), None) == {"a": 1}
