@@ -26,6 +26,22 @@ def packaged(kind: Kind) -> Path:
     return inside if inside.is_dir() else _PACKAGE.parent / kind
 
 
+def app_folder() -> Path:
+    """Return the folder of the review pages: inside a wheel, or beside the package.
+
+    Raises:
+        InputError: when this installation came without them.
+    """
+    inside = _PACKAGE / "share" / "app"
+    folder = inside if inside.is_dir() else _PACKAGE.parent / "app"
+    if not (folder / "main.py").is_file():
+        raise InputError(
+            f"this installation of labelkit has no review pages (no {folder / 'main.py'});"
+            " install labelkit again from its wheel or its repository"
+        )
+    return folder
+
+
 def names(kind: Kind) -> tuple[str, ...]:
     """Return every name that ``find`` knows here, sorted."""
     found: set[str] = set()

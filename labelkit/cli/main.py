@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
+from labelkit.cli.printable import printable
 from labelkit.errors import LabelkitError
 
 VERBS = {
@@ -24,6 +25,7 @@ VERBS = {
     "run": "turn tasks into traces with a model",
     "judge": "label traces: rule, every configured judge",
     "report": "rates with named denominators, coverage, intervals; agreement",
+    "app": "open the review pages in the browser",
     "models": "models on this machine; fetch others",
     "rubric": "list, check and describe rubrics",
 }
@@ -68,7 +70,7 @@ def cli() -> None:
 
 def fail(message: str) -> NoReturn:
     """Print one sentence to standard error and leave with exit code 2."""
-    click.echo(f"labelkit: {message}", err=True)
+    click.echo(f"labelkit: {printable(message)}", err=True)
     sys.exit(EXIT_USER_ERROR)
 
 

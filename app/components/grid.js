@@ -1,0 +1,48 @@
+const CUT = 160;  // characters of one cell; the whole text is in the trace
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector('.lk');
+  const table = el('table');
+  const caption = el('caption', '', data.caption);
+  caption.style.cssText = 'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)';
+  const top = el('tr');
+  for (const column of data.columns) {
+    const cell = el('th', column.number ? 'number' : '', column.name);
+    cell.scope = 'col';
+    top.append(cell);
+  }
+  const thead = el('thead');
+  thead.append(top);
+  const body = el('tbody');
+  for (const row of data.rows) {
+    const line = el('tr');
+    row.cells.forEach((text, i) => {
+      const state = text.startsWith('(') && text.endsWith(')');
+      const cell = el('td', data.columns[i].number ? 'number' : state ? 'state' : '');
+      const short = text.length > CUT ? text.slice(0, CUT) + '\u2026' : text;
+      if (i === 0 && row.open) {
+        const link = el('a', '', short);
+        link.href = '?trace=' + encodeURIComponent(row.open);
+        link.dataset.trace = row.open;
+        link.onclick = ev => {
+          if (ev.ctrlKey || ev.metaKey || ev.shiftKey || ev.button) return;  // a new tab is wanted
+          ev.preventDefault();
+          setTriggerValue('open', row.open);
+        };
+        cell.append(link);
+      } else put(cell, short);
+      line.append(cell);
+    });
+    body.append(line);
+  }
+  table.append(caption, thead, body);
+  const frame = el('div', 'frame');
+  frame.tabIndex = 0;
+  frame.setAttribute('role', 'region');
+  frame.setAttribute('aria-label', data.caption);
+  frame.append(data.rows.length ? table : el('div', 'none', data.empty));
+  const end = el('span', 'end');
+  end.dataset.rows = data.rows.length;
+  root.replaceChildren(frame, end);
+}

@@ -1,0 +1,65 @@
+"""Showing text as the text it is: no markup, no images, no control characters that act.
+
+Everything that may come from a trace, a label, a file name or an error message goes through here
+or through a component of ``app.components``.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Sequence
+
+import streamlit as st
+
+_SHOWN = 70
+_STYLE = """<style>
+[data-testid="stMainBlockContainer"] { padding: 4.2rem 2rem 3rem; max-width: 1680px }
+[data-testid="stHeading"] h3 { font-size: 1.05rem; padding: .6rem 0 0 }
+.lk-head { display: flex; gap: .9rem; align-items: baseline; flex-wrap: wrap }
+.lk-head h1 { font-size: 1.35rem; margin: 0; padding: 0; font-weight: 650 }
+.lk-head span { opacity: .78; font-size: .92rem; overflow-wrap: anywhere; unicode-bidi: isolate }
+.lk-problem { border-left: 4px solid #C4453D; padding: .5rem .9rem; overflow-wrap: anywhere;
+  white-space: pre-wrap; unicode-bidi: isolate }
+.lk-note { opacity: .78; font-size: .92rem; overflow-wrap: anywhere; white-space: pre-wrap;
+  unicode-bidi: isolate }
+</style>"""
+
+
+def frame() -> None:
+    """Lay out the page: full width, no room wasted at the top."""
+    st.html(_STYLE)
+
+
+def visible(text: str, limit: int = _SHOWN) -> str:
+    """Return one short line: control and format characters become U+XXXX, the rest is cut."""
+    cut = text if len(text) <= limit else text[: limit - 1] + "\u2026"
+    return "".join(
+        f"\u27e8U+{ord(c):04X}\u27e9" if unicodedata.category(c)[0] == "C" else c for c in cut
+    )
+
+
+def named(values: Sequence[str | None]) -> list[str]:
+    """Return names for a widget's options: visible, and no two alike."""
+    names: list[str] = []
+    for value in values:
+        name = "(none)" if value is None else visible(value) or "(empty)"
+        times = sum(known == name or known.startswith(f"{name} #") for known in names)
+        names.append(f"{name} #{times + 1}" if times else name)
+    return names
+
+
+def head(title: str, *facts: str) -> None:
+    """A page's title with a few facts beside it."""
+    spans = "".join(f"<span>{html.escape(visible(fact, 200))}</span>" for fact in facts if fact)
+    st.html(f'<div class="lk-head"><h1>{html.escape(title)}</h1>{spans}</div>')
+
+
+def problem(text: str) -> None:
+    """Say what went wrong; the text may quote anything."""
+    st.html(f'<div class="lk-problem" role="alert">{html.escape(visible(text, 2000))}</div>')
+
+
+def note(text: str) -> None:
+    """A remark."""
+    st.html(f'<div class="lk-note">{html.escape(visible(text, 2000))}</div>')

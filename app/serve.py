@@ -1,0 +1,101 @@
+"""The web server around the pages: what the browser may load, and when the server ends.
+
+Streamlit sends no content security policy. This one lets the pages talk to their own server and
+to nobody else, so that even a mistake in a page cannot make a trace's text reach out. Started by
+``labelkit app`` as ``streamlit run serve.py``, never imported by a page.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import altair  # noqa: F401 - loads slowly: better now than before somebody's first chart
+import pandas as pd  # noqa: F401 - the same
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HERE = Path(__file__).resolve().parent
+OWNED = "LABELKIT_APP_OWNED"
+"""Set by the command that started this server and holds the other end of its standard input."""
+
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def script_hashes() -> str:
+    """The hashes of the inline scripts in Streamlit's own page, which nothing else may have."""
+    page = Path(st.__file__).parent / "static" / "index.html"
+    digests = (
+        hashlib.sha256(script.encode()).digest()
+        for script in _INLINE.findall(page.read_text(encoding="utf-8"))
+    )
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        f"script-src 'self' 'unsafe-eval' blob: {script_hashes()}",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self' data: blob:",
+        "worker-src 'self' blob:",
+        "frame-src 'none'",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+
+
+class SafeHeaders:
+    """Adds the headers to every response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
+
+
+def leave_with_parent() -> None:
+    """End the server when whoever started it is gone: its end of our standard input closes."""
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@asynccontextmanager
+async def lifespan(_app: Any) -> AsyncIterator[None]:
+    """Watch the parent while the server runs."""
+    if os.environ.get(OWNED):
+        threading.Thread(target=leave_with_parent, daemon=True).start()
+    yield
+
+
+app = st.App(HERE / "main.py", middleware=[Middleware(SafeHeaders)], lifespan=lifespan)

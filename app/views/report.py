@@ -1,0 +1,168 @@
+"""Report: the numbers of ``labelkit report``, each rate with its denominator and interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from app.components.grid import grid
+from app.opened import choose_scheme, the_browser
+from app.plain import head, named, note, visible
+from labelkit.workflows.browse import Browser, Coefficient, Scheme, limits, number_or_reason
+from labelkit.workflows.rates import RateResult
+from labelkit.workflows.report import ENSEMBLE, Agreement, RaterSummary, Report
+
+GROUPINGS = ("model", "domain", "subset")
+CHART_ROWS = 60
+STEP = 30
+INTERVAL = "#8390B8"
+"""Of the middle: seen on the light and on the dark ground."""
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Counts in words."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
+
+
+def percent(value: float | None) -> str:
+    """A share, or nothing."""
+    return "" if value is None else f"{value:.1%}"
+
+
+def coefficient_row(who: str, result: Coefficient) -> tuple[str, ...]:
+    """One coefficient; where there is none, the reason."""
+    value, observed = number_or_reason(result.value), number_or_reason(result.observed)
+    ends = limits(result.interval)
+    return (
+        who,
+        result.name.replace("_", " "),
+        f"({value})" if isinstance(value, str) else f"{value:.3f}",
+        "" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}",
+        "" if isinstance(observed, str) else percent(observed),
+        f"{result.n_items:,}",
+    )
+
+
+def rate_rows(rates: Sequence[RateResult], *, grouped: bool) -> list[tuple[str, ...]]:
+    """One line per rate and group; an undefined rate says why."""
+    return [
+        (
+            *([rate.group] if grouped else []),
+            rate.name,
+            rate.title,
+            percent(rate.value) if rate.reason is None else f"({rate.reason})",
+            f"{percent(rate.low)} to {percent(rate.high)}" if rate.low is not None else "",
+            f"{rate.hits:,} / {rate.scored:,}",
+            percent(rate.coverage),
+            counted(rate.excluded) if rate.excluded else "",
+        )
+        for rate in rates
+    ]
+
+
+def rate_chart(rates: Sequence[RateResult]) -> alt.LayerChart:
+    """Points with their 95% Wilson intervals, one row per rate and group."""
+    names = named([f"{rate.name} {'' if rate.group == 'all' else rate.group}" for rate in rates])
+    frame = pd.DataFrame(
+        {
+            "rate": names,
+            "value": [rate.value for rate in rates],
+            "low": [rate.low for rate in rates],
+            "high": [rate.high for rate in rates],
+        }
+    )
+    place = alt.Y("rate:N", sort=names, title=None, axis=alt.Axis(labelLimit=320, labelFlush=False))
+    scale = alt.Scale(domain=[0, 1])
+    share = alt.X("low:Q", scale=scale, title="share of the denominator", axis=alt.Axis(format="%"))
+    base = alt.Chart(frame, height=STEP * len(names))
+    interval = base.mark_rule(strokeWidth=3, color=INTERVAL).encode(x=share, x2="high:Q", y=place)
+    point = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x=alt.X("value:Q", scale=scale), y=place
+    )
+    return alt.LayerChart(layer=[interval, point])
+
+
+def rater_rows(raters: Sequence[RaterSummary]) -> list[tuple[str, ...]]:
+    """What each rater did with the rows."""
+    return [
+        (
+            rater.name,
+            rater.kind,
+            f"{rater.labelled:,}",
+            counted({name: n for name, n in rater.label_counts.items() if n}),
+            counted({**rater.without, **{f"[{k}]": v for k, v in rater.null_reasons.items()}}),
+        )
+        for rater in raters
+    ]
+
+
+def agreement_rows(agreement: Agreement) -> list[tuple[str, ...]]:
+    """Cohen's kappa for every pair, then every coefficient over all raters."""
+    pairs = [coefficient_row(f"{p.first} and {p.second}", p.result) for p in agreement.pairs]
+    return pairs + [coefficient_row("all raters", c) for c in agreement.coefficients]
+
+
+def ask(opened: Browser) -> tuple[Scheme | None, str | None, tuple[str, ...]]:
+    """Draw the choices; a rater of None is the ensemble."""
+    columns = st.columns([2, 1, 1])
+    with columns[0]:
+        scheme = choose_scheme(opened)
+    if scheme is None:
+        return None, None, ()
+    raters = opened.choices(scheme).raters or (ENSEMBLE,)
+    names = dict(zip(raters, named(raters), strict=True))
+    with columns[1]:
+        chosen = st.selectbox(
+            "Labels of", raters, format_func=lambda rater: names[rater], key="report_rater"
+        )
+    with columns[2]:
+        by = st.selectbox(
+            "Broken down by", GROUPINGS, index=None, placeholder="nothing", key="report_by"
+        )
+    return scheme, None if chosen == ENSEMBLE else chosen, (by,) if by else ()
+
+
+def show(report: Report) -> None:
+    """Tables and the chart, in the order in which they are read."""
+    note(f"{report.n_traces:,} traces: {counted(report.states)}")
+    st.subheader("Rates")
+    drawn = [rate for rate in report.rates if rate.value is not None]
+    if drawn:
+        st.altair_chart(rate_chart(drawn[:CHART_ROWS]), width="stretch")
+        note("Point: the rate. Bar: its 95% Wilson interval.")
+    if len(drawn) > CHART_ROWS:
+        note(f"The first {CHART_ROWS} of {len(drawn)} rates are drawn; the table has them all.")
+    grouped = any(rate.group != "all" for rate in report.rates)
+    numbers = ("value", "95% Wilson", "hits / n", "coverage")
+    columns = (*(["group"] if grouped else []), "rate", "meaning", *numbers, "excluded")
+    rows = rate_rows(report.rates, grouped=grouped)
+    grid("Rates", columns, rows, key="rates", numbers=numbers)
+    st.subheader("Raters")
+    raters = ("rater", "kind", "labelled", "labels", "without a label")
+    grid("Raters", raters, rater_rows(report.raters), key="raters", numbers=raters[2:3])
+    if report.agreement:
+        st.subheader("Agreement")
+    coefficients = ("raters", "coefficient", "value", "95% interval", "raw agreement", "n")
+    for place, agreement in enumerate(report.agreement):
+        note(f"Question {agreement.question}, rows: {agreement.group}")
+        rows = agreement_rows(agreement)
+        grid("Agreement", coefficients, rows, key=f"agreement{place}", numbers=coefficients[2:])
+        if agreement.remark:
+            note(agreement.remark)
+    for remark in report.remarks:
+        note(remark)
+
+
+browser = the_browser()
+title = st.container()
+scheme, rater, by = ask(browser)
+with title:
+    name = visible(f"{scheme.rubric.title}, version {scheme.rubric.version}") if scheme else ""
+    head("Report", name)
+if scheme is None:
+    note("Nothing has been judged in this store yet; run `labelkit judge --rubric NAME` first.")
+else:
+    show(browser.report(scheme, by=by, rater=rater))

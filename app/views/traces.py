@@ -1,0 +1,179 @@
+"""Traces: find them by what is known of them and by what raters said, and read one in full.
+
+``?trace=DIGEST`` (also the first digits of one) opens a trace directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from app.components.grid import grid
+from app.components.trace import trace
+from app.opened import choose_scheme, the_browser
+from app.plain import head, named, visible
+from labelkit.workflows.browse import Browser, Choices, Filters, Scheme
+
+Value = TypeVar("Value", bound=str | int | None)
+
+LINK = "trace"
+KEPT = ("scheme", "models", "domains", "subsets", "states", "rater", "code", "disagree", "page")
+
+
+def keep_filters() -> None:
+    """Streamlit forgets a widget that is not drawn; the list must come back as it was left."""
+    for key in KEPT:
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+
+
+def to_first_page() -> None:
+    """Other filters, other pages."""
+    st.session_state["page"] = 1
+
+
+def other_scheme() -> None:
+    """Another question has other raters and other labels."""
+    st.session_state["rater"] = st.session_state["code"] = None
+    to_first_page()
+
+
+def several(label: str, key: str, values: Sequence[Value]) -> tuple[Value, ...]:
+    """Ask for some of the values; none chosen means all."""
+    names = dict(zip(values, named([None if v is None else str(v) for v in values]), strict=True))
+    chosen = st.multiselect(
+        label,
+        values,
+        format_func=lambda value: names[value],
+        key=key,
+        placeholder="all",
+        on_change=to_first_page,
+    )
+    return tuple(chosen)
+
+
+def one_of(label: str, key: str, names: Mapping[Value, str], everything: str) -> Value | None:
+    """Ask for one of the values or for none."""
+    shown = dict(zip(names, named(list(names.values())), strict=True))
+    chosen: Value | None = st.selectbox(
+        label,
+        list(names),
+        index=None,
+        format_func=lambda value: shown[value],
+        key=key,
+        placeholder=everything,
+        disabled=not names,
+        on_change=to_first_page,
+    )
+    return chosen
+
+
+def ask(opened: Browser) -> tuple[Scheme | None, Choices, Filters]:
+    """Draw the filters and return what they say."""
+    first, second, third, fourth = st.columns([1.6, 1, 1, 0.8], vertical_alignment="bottom")
+    with first:
+        scheme = choose_scheme(opened, other_scheme)
+    choices = opened.choices(scheme)
+    with second:
+        rater = one_of("Label of", "rater", {r: r for r in choices.raters}, "anybody")
+    with third:
+        code = one_of("is", "code", choices.codes if rater else {}, "anything")
+    with fourth:
+        disagree = st.toggle("Raters disagree", key="disagree", on_change=to_first_page)
+    first, second, third, fourth = st.columns(4)
+    with first:
+        models = several("Model", "models", choices.models)
+    with second:
+        domains = several("Domain", "domains", choices.domains)
+    with third:
+        subsets = several("Subset", "subsets", choices.subsets)
+    with fourth:
+        states = several("Row state", "states", choices.states)
+    return scheme, choices, Filters(models, domains, subsets, states, rater, code, disagree)
+
+
+def open_trace(digest: str) -> None:
+    """Show one trace; the address in the browser leads to it from now on."""
+    st.query_params[LINK] = digest
+
+
+def close_trace() -> None:
+    """Back to the list."""
+    st.query_params.pop(LINK, None)
+
+
+def show_list(opened: Browser) -> None:
+    """The filters and one page of the traces that match."""
+    title = st.container()
+    scheme, choices, filters = ask(opened)
+    st.session_state["asked"] = (scheme, filters)
+    found = opened.find(scheme, filters, st.session_state.get("page", 1) - 1)
+    with title:
+        matching = "" if found.total == found.stored else f"{found.total:,} match"
+        head("Traces", f"{found.stored:,} in {opened.place}", matching)
+    raters = [visible(name, 40) for name in choices.raters]
+    grid(
+        "Traces",
+        ["trace", "model", "task", "domain", "subset", "state", *raters],
+        [
+            (
+                line.digest[:12],
+                line.model,
+                line.task,
+                line.domain or "",
+                line.subset or "",
+                line.state,
+                *line.labels,
+            )
+            for line in found.lines
+        ],
+        key="list",
+        opens=[line.digest for line in found.lines],
+        on_open=open_trace,
+        empty="No trace matches these filters."
+        if found.stored
+        else "This store holds no traces yet; read some with `labelkit import`.",
+    )
+    if found.pages > 1:
+        st.session_state["page"] = found.page + 1
+        with st.container(
+            horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"
+        ):
+            st.number_input(
+                f"Page of {found.pages:,}",
+                min_value=1,
+                max_value=found.pages,
+                key="page",
+                width=180,
+            )
+
+
+def show_one(opened: Browser, digest: str) -> None:
+    """One trace, with the way back and on."""
+    view = opened.trace(digest)
+    scheme, filters = st.session_state.get("asked", (None, Filters()))
+    near = opened.neighbours(scheme, filters, view.digest)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("All traces", key="back", on_click=close_trace)
+        for label, other in (("Previous", near.before), ("Next", near.after)):
+            st.button(
+                label,
+                key=label,
+                disabled=other is None,
+                on_click=open_trace,
+                args=(other or "",),
+            )
+        place = "" if near.place is None else f"{near.place + 1:,} of {near.total:,}"
+        head("Trace", view.digest, place)
+    trace(view)
+
+
+keep_filters()
+browser = the_browser()
+wanted = st.query_params.get(LINK)
+if wanted:
+    show_one(browser, wanted)
+else:
+    show_list(browser)
