@@ -19,8 +19,6 @@ EVIDENCE = "evidence"
 CONFIDENCE = "confidence"
 CONFIDENCES = ("high", "medium", "low")
 RESERVED = frozenset({RATIONALE, EVIDENCE, CONFIDENCE})
-MAX_QUOTES = 4
-MAX_QUOTE_CHARS = 300
 
 # Zero-width, joiner, soft hyphen, byte order mark and bidirectional controls.
 _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -37,6 +35,21 @@ def fold(text: str) -> str:
     if not text.isascii():
         text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     return _GAPS.sub(" ", text.casefold()).strip(_AROUND)
+
+
+MAX_PART_CHARS = 20
+"""Room for the longest name of a part; a small model would write a sentence here."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteLimits:
+    """How much evidence is asked for: at most ``most`` quotes of at most ``chars`` characters."""
+
+    most: int = 4
+    chars: int = 300
+
+
+QUOTE_LIMITS = QuoteLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,9 @@ def field_name(question_id: str) -> str:
     return f"answer_{question_id}" if question_id in RESERVED else question_id
 
 
-def answer_form(rubric: Rubric, framing: Framing, subset: str | None) -> AnswerForm:
+def answer_form(
+    rubric: Rubric, framing: Framing, subset: str | None, quotes: QuoteLimits = QUOTE_LIMITS
+) -> AnswerForm:
     """Build the form that a judge fills in for a task of ``subset``."""
     fields = tuple(_field(rubric.question(name), subset) for name in framing.asks)
     names = [field.name for field in fields]
@@ -99,7 +114,7 @@ def answer_form(rubric: Rubric, framing: Framing, subset: str | None) -> AnswerF
         evidence=framing.evidence,
         names=frozenset(names),
         keys=_unambiguous((fold(name), name) for name in names),
-        schema=_schema(fields, framing),
+        schema=_schema(fields, framing, quotes),
     )
 
 
@@ -141,7 +156,9 @@ def _derived(rubric: Rubric, framing: Framing) -> tuple[Question, ...]:
     return tuple(found)
 
 
-def _schema(fields: tuple[AskedField, ...], framing: Framing) -> dict[str, Any]:
+def _schema(
+    fields: tuple[AskedField, ...], framing: Framing, quotes: QuoteLimits
+) -> dict[str, Any]:
     # Reasoning first: a verdict written before its reasons is a guess that gets defended.
     properties: dict[str, Any] = {}
     if framing.rationale_chars:
@@ -149,12 +166,12 @@ def _schema(fields: tuple[AskedField, ...], framing: Framing) -> dict[str, Any]:
     if framing.evidence:
         properties[EVIDENCE] = {
             "type": "array",
-            "maxItems": MAX_QUOTES,
+            "maxItems": quotes.most,
             "items": {
                 "type": "object",
                 "properties": {
-                    "part": {"type": "string", "maxLength": 40},
-                    "quote": {"type": "string", "maxLength": MAX_QUOTE_CHARS},
+                    "part": {"type": "string", "maxLength": MAX_PART_CHARS},
+                    "quote": {"type": "string", "maxLength": quotes.chars},
                 },
                 "required": ["part", "quote"],
                 "additionalProperties": False,

@@ -38,6 +38,11 @@ judges:
   small:
     endpoint: embedded
     allow_self_judging: true
+    # Short replies, because a small model on two cores writes some 40 tokens a second.
+    rationale_chars: 60
+    max_quotes: 1
+    quote_chars: 40
+    max_tokens: 128
 """
 
 

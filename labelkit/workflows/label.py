@@ -14,9 +14,9 @@ from labelkit.domain.rubric import Framing, Rubric
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.errors import InputError
+from labelkit.judging.form import QuoteLimits
 from labelkit.judging.independence import check_independence
 from labelkit.judging.judge import Judge
-from labelkit.judging.prompt import answer_schema
 from labelkit.models.capabilities import Capabilities
 from labelkit.models.client import Client
 from labelkit.models.local import resolve
@@ -263,6 +263,8 @@ async def _judge(
                     name=f"{chosen.name}:{framing.name}",
                     temperature=chosen.temperature,
                     max_tokens=chosen.max_tokens,
+                    rationale_chars=chosen.rationale_chars,
+                    quotes=QuoteLimits(chosen.max_quotes, chosen.quote_chars),
                     seed=chosen.seed,
                 )
                 for warning in rater.warnings:
@@ -296,7 +298,7 @@ async def _pass(
         return work.tally
     if client.capabilities.verified is None:
         subset = order.rubric.subsets[0] if order.rubric.subsets else None
-        found = await probe(client, answer_schema(order.rubric, rater.framing, subset))
+        found = await probe(client, rater.schema(subset))
         progress.say(_told(chosen.endpoint, found))
         learn(store, order.settings.endpoints[chosen.endpoint], found.model_dump())
     with _stage(progress, work.stage, work.tally.planned):

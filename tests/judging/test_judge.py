@@ -506,7 +506,7 @@ def test_any_reply_to_any_trace_is_a_label_of_the_subset_or_a_reason(
     endpoint = make_endpoint()
 
     class Parrot:
-        async def complete(self, request: Any) -> Completion:
+        async def complete(self, request: Any, digest: str | None = None) -> Completion:
             return Completion(
                 request="r", endpoint="e", model="m", text=reply, created_at="2026-01-01T00:00:00Z"
             )
