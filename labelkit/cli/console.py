@@ -27,6 +27,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from labelkit.cli.printable import printable
 from labelkit.workflows.progress import Progress as ProgressListener
 
 PLAIN_INTERVAL_S = 5.0
@@ -59,7 +60,7 @@ class DrawnProgress:
 
     def begin(self, stage: str, total: int | None) -> None:
         """Add a bar."""
-        self._tasks[stage] = self._drawing.add_task(escape(stage), total=total, facts="")
+        self._tasks[stage] = self._drawing.add_task(_safe(stage), total=total, facts="")
 
     def advance(self, stage: str, count: int = 1) -> None:
         """Move a bar."""
@@ -67,7 +68,7 @@ class DrawnProgress:
 
     def facts(self, stage: str, text: str) -> None:
         """Write beside a bar."""
-        self._drawing.update(self._tasks[stage], facts=escape(text))
+        self._drawing.update(self._tasks[stage], facts=_safe(text))
 
     def end(self, stage: str) -> None:
         """Fill a bar whose total was not known; leave an unfinished one as it is."""
@@ -77,7 +78,7 @@ class DrawnProgress:
 
     def say(self, text: str) -> None:
         """Print above the bars."""
-        self._drawing.console.print(escape(text))
+        self._drawing.console.print(_safe(text))
 
 
 class PlainProgress:
@@ -112,7 +113,7 @@ class PlainProgress:
 
     def say(self, text: str) -> None:
         """Print one line."""
-        self._console.print(escape(text), soft_wrap=True)
+        self._console.print(_safe(text), soft_wrap=True)
 
     def _line(self, stage: str) -> None:
         total = self._total[stage]
@@ -143,7 +144,12 @@ def progress() -> Iterator[ProgressListener]:
 
 def plain(text: str) -> Text:
     """A line that is printed as it is."""
-    return Text(text)
+    return Text(printable(text, keep="\n"))
+
+
+def _safe(text: str) -> str:
+    """Text for where rich reads markup: neither markup nor escape sequences are left in it."""
+    return escape(printable(text, keep="\n"))
 
 
 def table(
@@ -153,9 +159,9 @@ def table(
 
     Cells are printed as they are: no markup is read from them.
     """
-    drawn = Table(title=escape(title), title_justify="left", title_style="bold")
+    drawn = Table(title=_safe(title), title_justify="left", title_style="bold")
     for index, name in enumerate(columns):
         drawn.add_column(escape(name), justify="left" if index < text_columns else "right")
     for row in rows:
-        drawn.add_row(*(escape(cell) for cell in row))
+        drawn.add_row(*(escape(printable(cell)) for cell in row))
     return drawn

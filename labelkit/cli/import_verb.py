@@ -44,12 +44,11 @@ def command(
 
 def _show(done: Imported) -> None:
     out = console.out()
-    out.print(
+    text = (
         f"{done.path}: {done.format}; traces {done.traces_new} new, {done.traces_known} known; "
-        f"tasks {done.tasks_new} new, {done.tasks_known} known",
-        markup=False,
-        soft_wrap=True,
+        f"tasks {done.tasks_new} new, {done.tasks_known} known"
     )
+    out.print(console.plain(text), soft_wrap=True)
     if not done.losses.clean:
         out.print(_losses(done.losses))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from rich.console import RenderableType
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store, rubric_option
+from labelkit.cli.printable import printable, printable_json
 from labelkit.stats.agreement import Coefficient
 from labelkit.stats.undefined import Number, Undefined, as_json
 from labelkit.workflows.rates import RateResult
@@ -40,7 +40,7 @@ def command(
     with opened_store(folder) as (store, _):
         result = report(store, load_rubric(rubric), by=by, rater=rater, question=question)
     if as_text == "json":
-        click.echo(json.dumps(as_json(result), ensure_ascii=False, indent=2, allow_nan=False))
+        click.echo(printable_json(as_json(result)))
     elif as_text == "csv":
         click.echo(rates_csv(result.rates), nl=False)
     else:
@@ -57,7 +57,7 @@ def rates_csv(rates: Sequence[RateResult]) -> str:
         excluded = ";".join(f"{reason}={count}" for reason, count in rate.excluded.items())
         cells = [getattr(rate, name) for name in names]
         bounds = (rate.bound_low, rate.bound_high)
-        writer.writerow((rate.name, rate.group, *cells, *bounds, excluded, rate.reason))
+        writer.writerow((rate.name, printable(rate.group), *cells, *bounds, excluded, rate.reason))
     return text.getvalue()
 
 
