@@ -1,6 +1,6 @@
 """All coefficients of one table together, and one line about a puzzling pair of numbers.
 
-What ``labelkit report`` prints. Every number comes from the functions beside this module.
+What ``labelkit agree`` prints. Every number comes from the functions beside this module.
 """
 
 from __future__ import annotations
