@@ -96,13 +96,18 @@ class Store:
         return self._engine.dialect.name
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A transaction that sees one consistent state. Keep it short: it must not span a yield.
+    def reading(self, *, steady: bool = False) -> Iterator[Connection]:
+        """A transaction for reading. Keep it short: it must not span a yield.
+
+        With ``steady`` all its statements see one state of the store. SQLite gives that anyway;
+        PostgreSQL has to be asked, which costs a round trip.
 
         Raises:
             StoreError: for every database error inside the block.
         """
         with as_store_errors(self.place), self._engine.connect() as connection:
+            if steady and self.dialect == "postgresql":
+                connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield connection
 
     @contextmanager

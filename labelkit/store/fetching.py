@@ -1,24 +1,25 @@
-"""From the driver's cursor to arrays: whole columns, each distinct text kept once.
+"""From the database to arrays: whole columns, each distinct text kept once.
 
-Statistics need a few columns of hundreds of thousands of rows. A row object for each would cost
-more than everything that is computed from it, so rows are taken from the driver in small batches
-and turned into numbers at once; equal texts become equal codes. This module knows no table.
+Statistics need a few columns of hundreds of thousands of rows. A Python object for every cell
+would cost more than everything that is computed from it, so the database packs a page of each
+column into one text, which is read here in one go. This module knows no table.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select
+from sqlalchemy import ColumnElement, Connection, Select, Text, bindparam, cast, func, select
 
 Ints = NDArray[np.int64]
 Objects = NDArray[np.object_]
-_BATCH = 4096
-"""Rows at a time: few enough to stay in the processor's cache and to leave no garbage behind."""
+_PAGE = 16_384
+"""Row ids at a time: so few that a page stays small even where texts are long."""
 
 
 class _Numbering(dict[Any, int]):
@@ -65,24 +66,41 @@ def together(columns: Sequence[Coded]) -> Coded:
     return Coded(codes, tuple(values))
 
 
-def fetch(connection: Connection, query: Select[Any], whole: int) -> tuple[list[Ints], list[Coded]]:
-    """Run a query whose first ``whole`` columns are whole numbers and whose others are not.
+def fetch(
+    connection: Connection, query: Select[Any], key: ColumnElement[int], whole: int
+) -> tuple[list[Ints], list[Coded]]:
+    """Run a query whose first ``whole`` columns are whole numbers and whose others are texts.
+
+    Args:
+        connection: a transaction that sees one state, because there is a statement per page.
+        query: columns, tables and conditions; an order would be lost.
+        key: the row id (ascending from 1) that pages are cut by.
+        whole: how many columns are numbers; these are never NULL.
 
     Returns:
-        The numbers as arrays, and the other columns coded as the database keeps them (undecoded).
+        The numbers as arrays, and the texts coded as the database keeps them (undecoded); page by
+        page, in no order within a page.
     """
-    cursor: Any = connection.execute(query).cursor
-    width = len(cursor.description)
+    packed = [
+        _packed(connection.dialect.name, column, number=place < whole)
+        for place, column in enumerate(query.selected_columns)
+    ]
+    paged = query.with_only_columns(*packed, maintain_column_froms=True)
+    paged = paged.where(key > bindparam("low"), key <= bindparam("low") + _PAGE)
+    last = connection.execute(select(func.max(key))).scalar() or 0
     numbers: list[list[Ints]] = [[] for _ in range(whole)]
-    codes: list[list[Ints]] = [[] for _ in range(width - whole)]
+    codes: list[list[Ints]] = [[] for _ in packed[whole:]]
     numberings = [_Numbering() for _ in codes]
-    while rows := cursor.fetchmany(_BATCH):
-        columns = list(zip(*rows, strict=True))
-        for parts, cells in zip(numbers, columns, strict=False):
-            parts.append(np.fromiter(cells, dtype=np.int64, count=len(rows)))
-        for parts, known, cells in zip(codes, numberings, columns[whole:], strict=True):
+    for low in range(0, last, _PAGE):
+        row: Any = connection.execute(paged, {"low": low}).one()
+        if row[0] is None:
+            continue
+        for parts, text in zip(numbers, row, strict=False):
+            parts.append(np.fromstring(text, dtype=np.int64, sep=","))
+        for parts, known, text in zip(codes, numberings, row[whole:], strict=True):
+            cells = json.loads(text)
             numbered = map(known.__getitem__, cells)
-            parts.append(np.fromiter(numbered, dtype=np.int64, count=len(rows)))
+            parts.append(np.fromiter(numbered, dtype=np.int64, count=len(cells)))
     return (
         [_joined(parts) for parts in numbers],
         [
@@ -90,6 +108,18 @@ def fetch(connection: Connection, query: Select[Any], whole: int) -> tuple[list[
             for parts, known in zip(codes, numberings, strict=True)
         ],
     )
+
+
+def _packed(dialect: str, column: ColumnElement[Any], *, number: bool) -> ColumnElement[str]:
+    """Return the cells of a column as one text: digits with commas, or a JSON list with nulls.
+
+    All packed columns of one statement have the same order, for they see the same rows pass.
+    """
+    if dialect == "sqlite":
+        return func.group_concat(column) if number else func.json_group_array(column)
+    if number:
+        return func.string_agg(cast(column, Text), ",")
+    return cast(func.json_agg(column), Text)
 
 
 def _joined(parts: Sequence[Ints]) -> Ints:

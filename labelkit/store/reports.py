@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Select, func, null, select
+from sqlalchemy import Connection, Select, Text, cast, func, null, select
 
 from labelkit.domain.task import Tag
 from labelkit.errors import StoreError
@@ -119,19 +119,18 @@ def trace_table(
         *([TRACE.c.digest] if digests else []),
     ]
     query = select(*columns).select_from(TRACE_TASK).where(*conditions(selection))
-    query = query.order_by(TRACE.c.id)
-    with store.reading() as connection:
-        (ids, repeat), texts = fetch(connection, query, 2)
+    with store.reading(steady=True) as connection:
+        (ids, repeat), texts = fetch(connection, query, TRACE.c.id, 2)
+        keep = np.argsort(ids, kind="stable")
         if selection.digests is not None or selection.limit is not None:
             wanted, _ = selected(connection, selection, "id")
-            keep = np.isin(ids, np.frombuffer(wanted, dtype=np.int64))
-            ids, repeat = ids[keep], repeat[keep]
-            texts = [Coded(column.codes[keep], column.values) for column in texts]
+            keep = keep[np.isin(ids[keep], np.frombuffer(wanted, dtype=np.int64))]
+    texts = [Coded(column.codes[keep], column.values) for column in texts]
     return TraceTable(
-        id=ids,
+        id=ids[keep],
         model=_texts(texts[0]),
         condition=_texts(texts[1]),
-        repeat=repeat,
+        repeat=repeat[keep],
         state=texts[2].decoded(),
         task_set=_texts(texts[3]),
         task_id=_texts(texts[4]),
@@ -167,14 +166,14 @@ def label_table(
         LABEL.c.outcome,
         LABEL.c.value,
         LABEL.c.reason,
-        LABEL.c.flags if flags else null(),
+        LABEL.c.flags if flags else cast(null(), Text).label("flags"),
     ]
-    with store.reading() as connection:
+    with store.reading(steady=True) as connection:
         ids = _rater_ids(store, connection, question, raters)
         query = select(*columns).where(
             LABEL.c.question == question, LABEL.c.rater_id.in_(list(ids.values()))
         )
-        (trace, rater_id, repeat, version), texts = fetch(connection, query, 4)
+        (trace, rater_id, repeat, version), texts = fetch(connection, query, LABEL.c.id, 4)
     places = np.zeros(max(ids.values(), default=0) + 1, dtype=np.int64)
     places[list(ids.values())] = np.arange(len(ids))
     rater = places[rater_id]
