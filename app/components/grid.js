@@ -1,4 +1,5 @@
 const CUT = 160;  // characters of one cell; the whole text is in the trace
+const WORD = 32;  // a longer text may be broken anywhere, a shorter one keeps its words whole
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
@@ -21,6 +22,7 @@ export default function (component) {
       const state = text.startsWith('(') && text.endsWith(')');
       const cell = el('td', data.columns[i].number ? 'number' : state ? 'state' : '');
       const short = text.length > CUT ? text.slice(0, CUT) + '\u2026' : text;
+      if (short.length > WORD) cell.classList.add('wide');
       if (i === 0 && row.open) {
         const link = el('a', '', short);
         link.href = '?trace=' + encodeURIComponent(row.open);

@@ -18,6 +18,7 @@ from labelkit.workflows.report import ENSEMBLE, Agreement, RaterSummary, Report
 GROUPINGS = ("model", "domain", "subset")
 CHART_ROWS = 60
 STEP = 30
+AXIS = 60
 INTERVAL = "#8390B8"
 """Of the middle: seen on the light and on the dark ground."""
 
@@ -74,10 +75,15 @@ def rate_chart(rates: Sequence[RateResult]) -> alt.LayerChart:
             "high": [rate.high for rate in rates],
         }
     )
-    place = alt.Y("rate:N", sort=names, title=None, axis=alt.Axis(labelLimit=320, labelFlush=False))
+    place = alt.Y(
+        "rate:N",
+        sort=names,
+        title=None,
+        axis=alt.Axis(labelLimit=320, labelFlush=False, labelOverlap=False),
+    )
     scale = alt.Scale(domain=[0, 1])
     share = alt.X("low:Q", scale=scale, title="share of the denominator", axis=alt.Axis(format="%"))
-    base = alt.Chart(frame, height=STEP * len(names))
+    base = alt.Chart(frame, height=STEP * len(names) + AXIS)
     interval = base.mark_rule(strokeWidth=3, color=INTERVAL).encode(x=share, x2="high:Q", y=place)
     point = base.mark_point(filled=True, size=90, opacity=1).encode(
         x=alt.X("value:Q", scale=scale), y=place
