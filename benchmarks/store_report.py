@@ -50,10 +50,13 @@ def cpu(who: int = resource.RUSAGE_SELF) -> float:
 
 
 def child(command: Sequence[str]) -> tuple[float, float]:
-    """Run a process; return its CPU and wall seconds."""
+    """Run a process; return its CPU and wall seconds.
+
+    A report of no label is a failure too: a kept folder is of no use once the rubric has changed.
+    """
     began, wall = cpu(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    if done.returncode != 0 or "(0 labelled" in done.stdout:
         raise SystemExit(f"{' '.join(command)} failed: {done.stderr or done.stdout}")
     return cpu(resource.RUSAGE_CHILDREN) - began, time.perf_counter() - wall
 

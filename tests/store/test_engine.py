@@ -26,7 +26,7 @@ from labelkit.store import Store, labels, raters, traces
 from tests.store.values import RULE, make_completion, make_label, make_trace
 url, who = sys.argv[1], sys.argv[2]
 with Store.open(url, create=True) as store:
-    made = [make_trace(i) for i in range(40)]
+    made = [make_trace(i) for i in range(24)]
     traces.add_traces(store, made)
     raters.add_rater(store, RULE)
     print("ready", flush=True)
@@ -56,9 +56,9 @@ def test_two_processes_create_and_write_at_once(url: str) -> None:
         assert process.returncode == 0, said
     with Store.open(url) as store:
         counts = reports.counts(store)
-        assert (counts.traces, counts.raters, counts.completions) == (40, 1, 40)
+        assert (counts.traces, counts.raters, counts.completions) == (24, 1, 24)
         assert labels.label_counts(store) == {
-            (RULE.digest, question, "labelled"): 40 for question in ("q", "a", "b")
+            (RULE.digest, question, "labelled"): 24 for question in ("q", "a", "b")
         }
 
 

@@ -161,32 +161,33 @@ SAID = st.tuples(
     ),
 )
 def test_counting_what_is_owed_is_counting_what_is_yielded(
-    sqlite_url: str,
+    store: Store,
     said: list[tuple[int, str, int, list[bool]]],
     questions: tuple[str, ...],
     repeats: int,
     retry_failed: bool,
     selection: Selection,
 ) -> None:
-    with Store.open(f"{sqlite_url}{uuid.uuid4().hex}", create=True) as store:
-        made = [make_trace(i) for i in range(3)]
-        traces.add_traces(store, made)
-        raters.add_rater(store, RULE)
-        given_labels = [
-            make_label(
-                made[trace],
-                question=question,
-                repeat=repeat,
-                version=version,
-                outcome=Outcome.FAILED if failed else Outcome.LABELLED,
-            )
-            for trace, question, repeat, versions in said
-            for version, failed in enumerate(versions)
-        ]
-        labels.commit_labels(store, given_labels)
-        asked = (store, RULE.digest, questions, repeats, selection)
-        counted = pending.count_pending(*asked, retry_failed=retry_failed)
-        assert counted == len(list(pending.pending(*asked, retry_failed=retry_failed)))
+    made = [make_trace(i) for i in range(3)]
+    traces.add_traces(store, made)
+    rater = Rater(kind="rule", name=uuid.uuid4().hex, version="1")
+    raters.add_rater(store, rater)
+    given_labels = [
+        make_label(
+            made[trace],
+            rater,
+            question=question,
+            repeat=repeat,
+            version=version,
+            outcome=Outcome.FAILED if failed else Outcome.LABELLED,
+        )
+        for trace, question, repeat, versions in said
+        for version, failed in enumerate(versions)
+    ]
+    labels.commit_labels(store, given_labels)
+    asked = (store, rater.digest, questions, repeats, selection)
+    counted = pending.count_pending(*asked, retry_failed=retry_failed)
+    assert counted == len(list(pending.pending(*asked, retry_failed=retry_failed)))
 
 
 def test_one_accepted_completion_per_request(store: Store) -> None:

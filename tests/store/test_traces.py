@@ -164,17 +164,17 @@ def test_big_payloads_are_paged_by_size(store: Store) -> None:
 
 
 def test_memory_is_flat_while_streaming(sqlite_url: str) -> None:
-    """5,000 traces of 8 kB are 40 MB; neither import nor reading may hold a third of it."""
-    body = "x" * 8000
+    """2,500 traces of 16 kB are 40 MB; neither import nor reading may hold a third of it."""
+    body = "x" * 16_000
     with Store.open(sqlite_url, create=True) as store:
         tracemalloc.start()
         try:
             made = (
                 Trace(model="m", messages=(), state=RowState.OK, repeat=i, condition=body)
-                for i in range(5_000)
+                for i in range(2_500)
             )
-            assert traces.add_traces(store, made).new == 5_000
-            assert sum(1 for _ in traces.rows(store)) == 5_000
+            assert traces.add_traces(store, made).new == 2_500
+            assert sum(1 for _ in traces.rows(store)) == 2_500
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labelkit.domain.rubric import Denominator, Ensemble, Predicate, Rate
 from labelkit.workflows.ensemble import combine
-from labelkit.workflows.rates import RateResult, everything, rates_in
+from labelkit.workflows.rates import Groups, RateResult, everything, rates_in
 from labelkit.workflows.rows import (
     ABSTAINED,
     FAILED,
@@ -198,3 +198,37 @@ def test_an_outage_is_never_labelled_whatever_the_raters_said() -> None:
     one = votes("one", [SKIP])
     codes = combine(MAJORITY, [one], 3, np.array([True]))
     assert codes.tolist() == [INFRA_ERROR]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([CORRECT, SKIP, IGNORE, ABSTAINED, FAILED, TIED]),
+            st.integers(0, 2),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_the_groups_of_a_cut_add_up_to_all_rows(drawn: list[tuple[int, int, bool]]) -> None:
+    rows = rows_of(["required" if required else "control" for _, _, required in drawn])
+    codes = np.array([code for code, _, _ in drawn], dtype=np.int32)
+    cut = Groups(("a", "b", "c"), np.array([group for _, group, _ in drawn], dtype=np.int32))
+    seen = facts([True] * len(drawn))
+    (whole,), parts = rates_in(
+        RIR_REQUIRED, rows, codes, LABELS, seen, [everything(len(rows)), cut]
+    )
+    assert [part.group for part in parts] == ["a", "b", "c"]
+    for name in ("hits", "scored", "planned"):
+        assert getattr(whole, name) == sum(getattr(part, name) for part in parts)
+    assert whole.hits == sum(code == IGNORE and required for code, _, required in drawn)
+    assert whole.planned == sum(required for _, _, required in drawn)
+
+
+def test_tags_are_told_apart_by_type() -> None:
+    cells: list[object] = [True, 1, "1", 1.0, None]
+    rows = Rows(tags={"t": np.array(cells, dtype=object)}, infra=np.zeros(5, dtype=bool))
+    assert rows.having({"t": (1,)}).tolist() == [False, True, False, False, False]
+    assert rows.having({"t": (True, "1")}).tolist() == [True, False, True, False, False]
+    assert not rows.having({"unknown": (1,)}).any()
