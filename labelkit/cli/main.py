@@ -25,6 +25,8 @@ VERBS = {
     "run": "turn tasks into traces with a model",
     "judge": "label traces: rule, every configured judge",
     "report": "rates with named denominators, coverage, intervals; agreement",
+    "agree": "agreement of raters: a ratings file, or a rubric's raters",
+    "plan": "sample size, allocation over strata, expected interval widths",
     "app": "open the review pages in the browser",
     "models": "models on this machine; fetch others",
     "rubric": "list, check and describe rubrics",

@@ -1,0 +1,217 @@
+"""What ``labelkit agree`` shows on a terminal: one block per question and stratum.
+
+The tables hold what a paper needs beside a kappa; the JSON holds everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from rich.console import RenderableType
+
+from labelkit.cli import console
+from labelkit.stats.agreement import Coefficient, RaterPair
+from labelkit.stats.undefined import Number, Undefined, is_defined
+from labelkit.workflows.agreement import GroupAgreement, ItemVote, Scale, vote_tally
+
+_MOST_PAIRS = 15
+_MOST_LABELS = 20
+_NAMES = {
+    "percent_agreement": "pairwise agreement",
+    "unanimous_agreement": "unanimous",
+    "cohen_kappa": "Cohen's kappa",
+    "scott_pi": "Scott's pi",
+    "fleiss_kappa": "Fleiss' kappa",
+    "conger_kappa": "Conger's kappa",
+    "light_kappa": "Light's kappa",
+    "brennan_prediger": "Brennan-Prediger",
+    "pabak": "PABAK",
+    "krippendorff_alpha": "alpha (nominal)",
+    "krippendorff_alpha_ordinal": "alpha (ordinal)",
+    "krippendorff_alpha_interval": "alpha (interval)",
+    "krippendorff_alpha_ratio": "alpha (ratio)",
+    "krippendorff_alpha_weighted": "alpha (weighted)",
+}
+_FLAGS = {
+    "few_items": "fewer than 20 items",
+    "few_disagreements": "fewer than 5 items show a disagreement",
+    "few_rare_labels": "fewer than 15 items are free of the commonest label",
+    "zero_width_interval": "an interval without width shows lack of information, not certainty",
+    "labels_not_declared": "only labels that occur are counted; declare the set with --labels",
+    "undefined_pairs_left_out": "pairs without a kappa are left out of Light's mean",
+    "se_with_missing_ratings": "ratings are missing: standard errors are those of ratio estimates",
+}
+_UNSURE = ("few_items", "few_disagreements", "few_rare_labels", "zero_width_interval")
+
+
+def show(
+    source: Mapping[str, Any],
+    scale: Scale,
+    groups: Sequence[GroupAgreement],
+    remarks: Sequence[str],
+    votes: Sequence[ItemVote] | None,
+) -> None:
+    """Print everything as tables."""
+    out = console.out()
+    out.print(console.plain(_head(source, scale)))
+    for group in groups:
+        for part in _group(group, scale):
+            out.print(part)
+    for remark in remarks:
+        out.print(console.plain(f"Note: {remark}."))
+    if votes is not None:
+        tally = ", ".join(f"{number:,} {name}" for name, number in vote_tally(votes).items())
+        out.print(
+            console.plain(
+                f"Votes: {tally}. The label of every item: --votes OUT.csv, or --votes --json."
+            )
+        )
+
+
+def _head(source: Mapping[str, Any], scale: Scale) -> str:
+    if "rubric" in source:
+        return f"{source['rubric']} {source['version']}: agreement of its raters"
+    columns = source["columns"]
+    item = "row numbers" if columns["item"] is None else repr(columns["item"])
+    if source["layout"] == "wide":
+        raters = columns["raters"]
+        more = f" and {len(raters) - 8} more" if len(raters) > 8 else ""
+        parts = f"raters {', '.join(map(repr, raters[:8]))}{more}"
+    else:
+        parts = f"rater {columns['rater']!r}, label {columns['label']!r}"
+    missing = ""
+    if source["n_missing"]:
+        kinds = ", ".join(f"{text!r} {number:,}" for text, number in source["missing"].items())
+        missing = f"; {source['n_missing']:,} ratings missing ({kinds})"
+    weights = "" if scale.weights == "identity" else f"; {scale.weights} weights"
+    return (
+        f"{source['file']}: {source['n_rows']:,} rows, {source['layout']}, item {item}, "
+        f"{parts}{missing}{weights}"
+    )
+
+
+def _group(group: GroupAgreement, scale: Scale) -> list[RenderableType]:
+    where = [] if group.question is None else [f"question {group.question!r}"]
+    where += [] if group.group == "all" else [group.group]
+    title = (
+        f"{', '.join(where) or 'All raters'}: {group.n_items:,} items, {group.n_raters:,} raters, "
+        f"{group.n_ratings:,} ratings, {len(group.labels)} labels"
+    )
+    parts: list[RenderableType] = [_coefficients(title, group, scale)]
+    if len(group.pairs) > 1:
+        parts.append(_pairs(group.pairs, scale))
+    if 0 < len(group.categories) <= _MOST_LABELS:
+        parts.append(_categories(group))
+    if is_defined(group.two_by_two.prevalence_index) and is_defined(group.two_by_two.bias_index):
+        parts.append(
+            console.plain(
+                f"Prevalence index {group.two_by_two.prevalence_index:.3f}, "
+                f"bias index {group.two_by_two.bias_index:.3f}."
+            )
+        )
+    return parts + [console.plain(line) for line in _lines(group, scale)]
+
+
+def _lines(group: GroupAgreement, scale: Scale) -> list[str]:
+    """What has to be said about the numbers: the paradox, the bands, weak intervals."""
+    lines = [group.remark] if group.remark else []
+    sure = next((b for b in group.benchmarks if not b.borrowed and b.surely), None)
+    if sure is not None:
+        lines.append(
+            f"{_name(sure.coefficient, scale)} is {sure.landis_koch}; with 95% "
+            f"probability it is at least {sure.surely}. Bands are Landis and "
+            "Koch's, made for kappa; (borrowed) elsewhere."
+        )
+    flags = {flag for c in group.coefficients for flag in c.flags}
+    flags |= {flag for pair in group.pairs for flag in pair.result.flags}
+    unsure = [_FLAGS[flag] for flag in _UNSURE if flag in flags]
+    if unsure:
+        lines.append(f"* the interval may cover less than it says: {'; '.join(unsure)}.")
+    lines += [f"{_FLAGS.get(flag, flag)}.".capitalize() for flag in sorted(flags - set(_UNSURE))]
+    holes = {
+        c.value.reason.value: c.value.detail
+        for c in group.coefficients
+        if isinstance(c.value, Undefined)
+    }
+    return lines + [f"null ({reason}): {detail}." for reason, detail in holes.items()]
+
+
+def _coefficients(title: str, group: GroupAgreement, scale: Scale) -> RenderableType:
+    bands = {b.coefficient: b for b in group.benchmarks}
+    rows = []
+    for c in group.coefficients:
+        mark = bands.get(c.name)
+        band = "" if mark is None else mark.landis_koch or ""
+        if band and mark is not None and mark.borrowed:
+            band = f"({band})"
+        numbers = (f"{c.n_items:,}", f"{c.n_raters:,}", f"{c.n_pairs:,}")
+        rows.append((_name(c.name, scale), *_values(c), *numbers, band))
+    names = ("coefficient", "value", "SE", _interval_title(scale), "raw agr.")
+    return console.table(title, (*names, "items", "raters", "pairs", "band"), rows)
+
+
+def _interval_title(scale: Scale) -> str:
+    return f"{100 * scale.confidence:g}% CI"
+
+
+def _values(c: Coefficient) -> tuple[str, str, str, str]:
+    interval = ""
+    if not isinstance(c.interval, Undefined):
+        mark = "*" if any(flag in c.flags for flag in _UNSURE) else ""
+        interval = f"{c.interval.low:.3f} - {c.interval.high:.3f}{mark}"
+    raw = f"{c.observed:.1%}" if is_defined(c.observed) else ""
+    return _number(c.value), f"{c.se:.4f}" if is_defined(c.se) else "", interval, raw
+
+
+def _number(value: Number) -> str:
+    return f"null ({value.reason.value})" if isinstance(value, Undefined) else f"{value:.4f}"
+
+
+def _name(name: str, scale: Scale) -> str:
+    if name == "gwet_ac":
+        return "Gwet's AC1" if scale.weights == "identity" else "Gwet's AC2"
+    return _NAMES.get(name, name)
+
+
+def _pairs(pairs: Sequence[RaterPair], scale: Scale) -> RenderableType:
+    if len(pairs) > _MOST_PAIRS:
+        return console.plain(_range(pairs))
+    rows = [(f"{p.first} - {p.second}", *_values(p.result), f"{p.result.n_items:,}") for p in pairs]
+    columns = ("raters", "Cohen's kappa", "SE", _interval_title(scale), "raw agr.", "items")
+    return console.table("Pairs of raters", columns, rows)
+
+
+def _range(pairs: Sequence[RaterPair]) -> str:
+    known = sorted(
+        (p.result.value, f"{p.first} - {p.second}", p.result.n_items)
+        for p in pairs
+        if is_defined(p.result.value)
+    )
+    if not known:
+        return f"{len(pairs):,} pairs of raters, none with a kappa."
+    low, high = known[0], known[-1]
+    return (
+        f"{len(pairs):,} pairs of raters, {len(known):,} with a kappa: lowest {low[0]:.3f} "
+        f"({low[1]}, {low[2]} items), median {median(k[0] for k in known):.3f}, highest "
+        f"{high[0]:.3f} ({high[1]}, {high[2]} items); all of them: --json."
+    )
+
+
+def _categories(group: GroupAgreement) -> RenderableType:
+    rows = [
+        (
+            str(c.label),
+            f"{c.share:.1%}" if is_defined(c.share) else "",
+            f"{c.n_ratings:,}",
+            f"{c.specific:.1%}" if is_defined(c.specific) else f"null ({_reason(c.specific)})",
+        )
+        for c in group.categories
+    ]
+    columns = ("label", "share", "ratings", "specific agreement")
+    return console.table("Agreement label by label", columns, rows)
+
+
+def _reason(value: Number) -> str:
+    return value.reason.value if isinstance(value, Undefined) else ""

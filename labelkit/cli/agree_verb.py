@@ -1,0 +1,212 @@
+"""``labelkit agree``: agreement statistics of a ratings file, or of a rubric's raters.
+
+A file needs no store and no settings: whoever only wants the statistics gets them in a minute.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from labelkit.catalog.rubrics import load_rubric
+from labelkit.cli.agree_tables import show
+from labelkit.cli.options import in_folder, opened_store
+from labelkit.errors import InputError
+from labelkit.stats.agreement.weights import SCHEMES
+from labelkit.stats.undefined import as_json
+from labelkit.workflows.agreement import (
+    LEVELS,
+    GroupAgreement,
+    ItemVote,
+    Scale,
+    agreement_of,
+    votes_of,
+)
+from labelkit.workflows.rating_layout import MISSING_TEXTS, Layout
+from labelkit.workflows.ratings import Rated, RatingFile, read_ratings
+from labelkit.workflows.rubric_ratings import ratings_of_rubric
+
+_IN_REPLY = "-"
+"""``--votes`` without a file: the votes go into the reply itself."""
+
+
+class Words(click.ParamType[tuple[str, ...]]):
+    """``a,b,c``: words between commas."""
+
+    name = "words"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,  # noqa: ARG002 - click's signature
+        ctx: click.Context | None,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Split the text; a tuple is a default and passes."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(word.strip() for word in str(value).split(","))
+
+
+@click.command("agree")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--rubric", metavar="NAME|PATH", help="The raters of a rubric instead of a file.")
+@in_folder
+@click.option("--item", metavar="COL", help="The column that names the item.")
+@click.option("--raters", type=Words(), metavar="A,B,C", help="Wide: one column per rater.")
+@click.option("--rater", metavar="COL", help="Long: the column that names the rater.")
+@click.option("--label", metavar="COL", help="Long: the column that holds the label.")
+@click.option("--question", metavar="COL|ID", help="Column of the question; a rubric's question.")
+@click.option("--by", multiple=True, metavar="COL|TAG", help="Split by: a column; model, domain ..")
+@click.option("--labels", type=Words(), metavar="A,B,C", help="The label set in scale order.")
+@click.option("--numeric/--text", default=None, help="Read labels as numbers, or as text.")
+@click.option(
+    "--missing",
+    type=Words(),
+    default=MISSING_TEXTS,
+    metavar="A,B",
+    help="What means 'no rating'  [default: empty, NA, N/A, nan, null, None]",
+)
+@click.option("--delimiter", metavar="CHAR", help="Of a CSV file; default: found from its header.")
+@click.option("--level", type=click.Choice(LEVELS), default="nominal", help="For alpha.")
+@click.option("--weights", type=click.Choice(list(SCHEMES)), default="identity")
+@click.option(
+    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95
+)
+@click.option(
+    "--votes",
+    is_flag=False,
+    flag_value=_IN_REPLY,
+    metavar="[OUT.csv]",
+    help="Majority and Dawid-Skene label of every item, in the JSON or in a file.",
+)
+@click.option("--json", "as_text", is_flag=True, help="Everything, for machines.")
+def command(  # noqa: PLR0913 - one parameter per option is click's way
+    *,
+    file: Path | None,
+    rubric: str | None,
+    folder: Path,
+    level: str,
+    weights: str,
+    confidence: float,
+    votes: str | None,
+    as_text: bool,
+    question: str | None,
+    by: tuple[str, ...],
+    **layout: Any,
+) -> None:
+    """Agreement of raters: kappas, AC1, alpha with intervals, by question, stratum and pair.
+
+    FILE is a CSV, TSV or JSON table: one row per item and one column per rater, or one row per
+    rating (item, rater, label). Without FILE, --rubric compares the raters in the store.
+    """
+    scale = Scale(level, weights, confidence)
+    if (file is None) == (rubric is None):
+        raise InputError(
+            "name a file of ratings (labelkit agree ratings.csv), or the raters of a rubric "
+            "(--rubric NAME), not both"
+        )
+    if file is not None:
+        source, rated, remarks = _of_file(file, question, by, layout)
+    else:
+        _refuse_file_options(layout, votes)
+        source, rated, remarks = _of_rubric(str(rubric), folder, question, by)
+    groups = [group for one in rated for group in agreement_of(one, scale)]
+    ballots = [vote for one in rated for vote in votes_of(one)] if votes else None
+    if ballots is not None and votes != _IN_REPLY:
+        _write_votes(Path(str(votes)), ballots, file)
+    if as_text:
+        shown = ballots if votes == _IN_REPLY else None
+        click.echo(_as_json(source, scale, groups, remarks, shown))
+    else:
+        show(source, scale, groups, remarks, ballots)
+
+
+def _of_file(
+    file: Path, question: str | None, by: tuple[str, ...], options: dict[str, Any]
+) -> tuple[dict[str, Any], Sequence[Rated], list[str]]:
+    numeric = options.pop("numeric")
+    kind: Literal["auto", "text", "number"] = "auto"
+    if numeric is not None:
+        kind = "number" if numeric else "text"
+    options = {name: value or () for name, value in options.items() if value is not None}
+    delimiter = options.get("delimiter")
+    if delimiter in {"tab", "\\t"}:
+        options["delimiter"] = "\t"
+    elif delimiter is not None and len(delimiter) != 1:
+        raise InputError(f"a delimiter is one character (or tab), not {delimiter!r}")
+    found = read_ratings(file, Layout(question=question, by=by, kind=kind, **options))
+    remarks = [
+        f"question {one.question!r}: {remark}" if one.question is not None else remark
+        for one in found.rated
+        for remark in one.remarks
+    ]
+    return _source(found), found.rated, list(dict.fromkeys(remarks))
+
+
+def _source(found: RatingFile) -> dict[str, Any]:
+    missing: dict[str, int] = {}
+    for one in found.rated:
+        for text, number in one.missing.items():
+            missing[text] = missing.get(text, 0) + number
+    return {
+        "file": str(found.path),
+        "layout": found.layout,
+        "columns": found.columns,
+        "n_rows": found.n_rows,
+        "n_missing": sum(missing.values()),
+        "missing": missing,
+    }
+
+
+def _of_rubric(
+    rubric: str, folder: Path, question: str | None, by: tuple[str, ...]
+) -> tuple[dict[str, Any], Sequence[Rated], list[str]]:
+    loaded = load_rubric(rubric)
+    with opened_store(folder) as (store, _):
+        rated, remarks = ratings_of_rubric(store, loaded, question=question, by=by)
+    missing = {str(one.question): one.missing for one in rated}
+    head = {"rubric": loaded.name, "version": loaded.version, "digest": loaded.digest}
+    return {**head, "missing": missing}, rated, remarks
+
+
+def _refuse_file_options(layout: dict[str, Any], votes: str | None) -> None:
+    given = [k for k, v in layout.items() if v is not None and v != MISSING_TEXTS]
+    if votes is not None:
+        given.append("votes")
+    if given:
+        raise InputError(f"--{given[0]} belongs to a file of ratings; leave it out with --rubric")
+
+
+def _as_json(
+    source: dict[str, Any],
+    scale: Scale,
+    groups: Sequence[GroupAgreement],
+    remarks: Sequence[str],
+    votes: Sequence[ItemVote] | None,
+) -> str:
+    out = {"source": source, "scale": as_json(scale), "groups": as_json(tuple(groups))}
+    out["remarks"] = list(remarks)
+    if votes is not None:
+        out["votes"] = [vote.__dict__ for vote in votes]
+    return json.dumps(out, ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _write_votes(path: Path, votes: Sequence[ItemVote], source: Path | None) -> None:
+    """Write one line per item; an item without a label has an empty cell and its outcome."""
+    if source is not None and path.exists() and path.samefile(source):
+        raise InputError(f"{path} holds the ratings; write the votes to another file")
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow([field.name for field in fields(ItemVote)])
+            for vote in votes:
+                row = dict(vote.__dict__, tied="|".join(map(str, vote.tied)))
+                writer.writerow(row.values())
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,346 @@
+"""Whose label is in which cell: a wide or long table of ratings becomes tables for statistics.
+
+Anyone who only wants the statistics needs no store: a file of ratings is enough. Columns are
+found by their names, or named by the caller; a column is never guessed from its content. What is
+missing stays missing and is counted, and every refusal names the item, the rater and the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkit.errors import InputError, StatisticsError
+from labelkit.stats.encode import MISSING, Place, encode
+from labelkit.stats.ratings import RatingTable, from_codes
+from labelkit.workflows.rating_files import Column, Columns, Ints, read_columns
+from labelkit.workflows.rating_labels import label_values
+from labelkit.workflows.rating_layout import Layout, columns_of, resolved
+
+_MOST_LABELS = 1000
+_MOST_CELLS = 2 * 10**8
+
+
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """Some of the items of a question, for example ``domain=finance``."""
+
+    name: str
+    table: RatingTable
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """The ratings of one question.
+
+    Args:
+        question: its name, or None where a file holds one question.
+        table: all ratings.
+        items: names of the items, one per row of the table.
+        strata: the same ratings, split.
+        missing: cells that say that there is no rating, by what they say.
+        remarks: sentences about how the ratings were read.
+    """
+
+    question: str | None
+    table: RatingTable
+    items: Sequence[str]
+    strata: tuple[Stratum, ...] = ()
+    missing: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class RatingFile:
+    """A file of ratings as it was understood; ``columns`` says which column plays which part."""
+
+    path: Path
+    layout: Literal["wide", "long"]
+    columns: Mapping[str, Any]
+    n_rows: int
+    rated: tuple[Rated, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sheet:
+    """All cells of a file, items x raters: which of ``cells`` each holds, -1 where none is.
+
+    ``row_of`` gives, for rows of the file with an item, the row of this sheet.
+    """
+
+    items: Sequence[str]
+    raters: tuple[str, ...]
+    held: Ints
+    cells: Sequence[Any]
+    question: Column | None
+    strata: tuple[Column, ...]
+
+
+def read_ratings(path: Path, layout: Layout | None = None) -> RatingFile:
+    """Read a table of ratings.
+
+    Args:
+        path: CSV, TSV, JSON Lines or a JSON array of objects; one row per item with one column
+            per rater (wide), or one row per rating (long).
+        layout: which column is what.
+
+    Raises:
+        InputError: for a missing column, or a file that cannot be read (``FormatError``).
+        StatisticsError: for two ratings of one item by one rater, an undeclared label, or labels
+            of mixed kinds; names the item, the rater and the value.
+    """
+    wanted = layout or Layout()
+    found: list[Layout] = []
+
+    def pick(header: Sequence[str]) -> list[str]:
+        found.append(resolved(path, wanted, header))
+        return columns_of(found[0])
+
+    columns = read_columns(path, pick, delimiter=wanted.delimiter)
+    settled = found[0]
+    if settled.item is None and not wanted.raters:
+        _ask_for_item(columns, settled)
+    sheet = _wide(columns, settled) if settled.raters else _long(columns, settled)
+    names: dict[str, Any] = {"item": settled.item, "question": settled.question}
+    if settled.raters:
+        names["raters"] = list(settled.raters)
+    else:
+        names |= {"rater": settled.rater, "label": settled.label}
+    return RatingFile(
+        path,
+        "wide" if settled.raters else "long",
+        {**names, "by": list(settled.by)},
+        columns.n_rows,
+        _questions(sheet, settled),
+    )
+
+
+def _wide(columns: Columns, layout: Layout) -> _Sheet:
+    numbering: dict[Any, int] = {}
+    held = np.empty((columns.n_rows, len(layout.raters)), dtype=np.int32)
+    for place, rater in enumerate(layout.raters):
+        column = columns.chosen[rater]
+        numbers = [numbering.setdefault(_key(v), len(numbering)) for v in column.values]
+        held[:, place] = np.asarray(numbers, dtype=np.int32)[column.codes]
+    question = columns.chosen[layout.question] if layout.question else None
+    if layout.item is None:
+        items: Sequence[str] = [str(k) for k in range(1, columns.n_rows + 1)]
+    else:
+        column = _complete(columns.chosen[layout.item])
+        names = _texts(column.values)
+        items = [names[code] for code in column.codes.tolist()]
+    cells = [key[1] for key in numbering]
+    strata = tuple(columns.chosen[name] for name in layout.by)
+    sheet = _Sheet(items, layout.raters, held, cells, question, strata)
+    if layout.item is not None:
+        _refuse_item_twice(sheet, columns.chosen[layout.item])
+    return sheet
+
+
+def _ask_for_item(columns: Columns, layout: Layout) -> None:
+    """Where no column was found to name the items, refuse a first column that seems to."""
+    first = columns.chosen[layout.raters[0]]
+    others = {v for name in layout.raters[1:] for v in columns.chosen[name].values}
+    if (
+        columns.n_rows > 2
+        and len(first.values) == columns.n_rows
+        and others.isdisjoint(first.values)
+    ):
+        raise InputError(
+            f"column {first.name!r} holds another value in every row ({first.values[0]!r} ...): "
+            f"if it names the items add --item {first.name!r}, else name the rater columns with "
+            "--raters"
+        )
+
+
+def _key(value: Any) -> tuple[str, Any]:
+    return (type(value).__name__, value)
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    return [v if isinstance(v, str) else str(v) for v in values]
+
+
+def _complete(column: Column) -> Column:
+    """Refuse an item or a rater without a name."""
+    for code, value in enumerate(column.values):
+        if value is None or value == "":
+            row = int((column.codes == code).argmax()) + 1
+            raise InputError(f"row {row} has no {column.name!r}; name it, or remove the row")
+    return column
+
+
+def _refuse_item_twice(sheet: _Sheet, item: Column) -> None:
+    key = item.codes.astype(np.int64)
+    if sheet.question is not None:
+        key = sheet.question.codes * np.int64(len(item.values)) + key
+    first, second = _repeat(key)
+    if second < 0:
+        return
+    given = [sheet.cells[sheet.held[row, 0]] for row in (first, second)]
+    raise StatisticsError(
+        f"item {sheet.items[first]!r} has two rows, {first + 1} and {second + 1} (rater "
+        f"{sheet.raters[0]!r}: {given[0]!r} and {given[1]!r}); keep one row per item"
+        + ("" if sheet.question else ", or name the column that tells questions apart (--question)")
+    )
+
+
+def _repeat(key: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the first two positions with an equal key, or (-1, -1)."""
+    order = np.argsort(key, kind="stable")
+    same = np.flatnonzero(key[order][1:] == key[order][:-1])
+    if not len(same):
+        return -1, -1
+    at = same[np.argmin(order[same])]
+    return int(order[at]), int(order[at + 1])
+
+
+def _long(columns: Columns, layout: Layout) -> _Sheet:
+    item, rater, label = (
+        columns.chosen[name or ""] for name in (layout.item, layout.rater, layout.label)
+    )
+    raters = tuple(_texts(_complete(rater).values))
+    names = _texts(_complete(item).values)
+    question = columns.chosen[layout.question] if layout.question else None
+    rows, first = item.codes.astype(np.int64), np.empty(0, dtype=np.int64)
+    if question is not None or layout.by:
+        key = rows if question is None else question.codes * np.int64(len(names)) + rows
+        _, first, rows = np.unique(key, return_index=True, return_inverse=True)
+    n = len(first) if len(first) else len(names)
+    if n * len(raters) > _MOST_CELLS:
+        raise InputError(
+            f"{n:,} items x {len(raters):,} raters are more cells than fit in memory; split the "
+            "file"
+        )
+    items = [names[k] for k in item.codes[first].tolist()] if len(first) else names
+    cell = rows * len(raters) + rater.codes
+    last = np.full(n * len(raters), -1, dtype=np.int64)
+    last[cell] = np.arange(len(cell))
+    if int((last >= 0).sum()) < len(cell):
+        _refuse_rated_twice(cell, items, raters, label)
+    held = np.full(n * len(raters), -1, dtype=np.int32)
+    held[cell] = label.codes
+    return _Sheet(
+        items,
+        raters,
+        held.reshape(n, len(raters)),
+        label.values,
+        None if question is None else _of_items(question, first),
+        tuple(_stratum_column(columns.chosen[name], rows, first, items) for name in layout.by),
+    )
+
+
+def _refuse_rated_twice(
+    cell: NDArray[np.int64], items: Sequence[str], raters: Sequence[str], label: Column
+) -> None:
+    first, _ = _repeat(cell)
+    times = np.flatnonzero(cell == cell[first])
+    row, place = divmod(int(cell[first]), len(raters))
+    given = " and ".join(repr(label.values[label.codes[k]]) for k in times[:3])
+    raise StatisticsError(
+        f"item {items[row]!r}, rater {raters[place]!r}: rated {len(times)} times ({given}); keep "
+        "one rating per item and rater, or name the column that tells questions apart (--question)"
+    )
+
+
+def _of_items(column: Column, first: NDArray[np.int64]) -> Column:
+    return Column(column.name, column.codes[first], column.values)
+
+
+def _stratum_column(
+    column: Column, rows: NDArray[np.int64], first: NDArray[np.int64], items: Sequence[str]
+) -> Column:
+    """One value per item; an item that lies in two strata is refused."""
+    settled = _of_items(column, first)
+    differs = column.codes != settled.codes[rows]
+    if differs.any():
+        at = int(differs.argmax())
+        row = int(rows[at])
+        both = (column.values[settled.codes[row]], column.values[column.codes[at]])
+        raise InputError(
+            f"item {items[row]!r} has two values of {column.name!r}, {both[0]!r} and {both[1]!r}; "
+            "a stratum must be the same for all ratings of an item"
+        )
+    return settled
+
+
+def _questions(sheet: _Sheet, layout: Layout) -> tuple[Rated, ...]:
+    everything = np.ones(len(sheet.items), dtype=bool)
+    if sheet.question is None:
+        return (_rated(None, sheet, everything, layout),)
+    return tuple(
+        _rated(str(name), sheet, sheet.question.codes == code, layout)
+        for code, name in enumerate(sheet.question.values)
+    )
+
+
+def _rated(question: str | None, sheet: _Sheet, chosen: NDArray[np.bool_], layout: Layout) -> Rated:
+    """Turn the cells of one question into codes of labels."""
+    every = bool(chosen.all())
+    held = sheet.held if every else sheet.held[chosen]
+    items = sheet.items if every else [n for n, c in zip(sheet.items, chosen, strict=True) if c]
+    times = np.bincount(held.ravel() + 1, minlength=len(sheet.cells) + 1)[1:]
+    used = np.flatnonzero(times).tolist()
+    about = f"question {question!r}, " if question is not None else ""
+
+    def place(position: int) -> str:
+        row, column = np.argwhere(held == used[position])[0]
+        return f"{about}item {items[row]!r}, rater {sheet.raters[column]!r}"
+
+    values, declared, remarks = label_values([sheet.cells[k] for k in used], layout, place)
+    codes, categories = encode(values, declared, place)
+    _refuse_continuous(len(categories), held.shape, sheet.cells, place)
+    label_of = np.full(len(sheet.cells) + 1, MISSING, dtype=np.int32)
+    label_of[used] = codes
+    absent = [k for k, code in zip(used, codes, strict=True) if code == MISSING]
+    table = from_codes(label_of[held], categories, sheet.raters, declared=declared is not None)
+    return Rated(
+        question,
+        table,
+        items,
+        _strata(table, [_chosen(c, chosen) for c in sheet.strata]),
+        {str(sheet.cells[k]): int(times[k]) for k in absent},
+        tuple(remarks) + _idle(table),
+    )
+
+
+def _chosen(column: Column, chosen: NDArray[np.bool_]) -> Column:
+    return Column(column.name, column.codes[chosen], column.values)
+
+
+def _strata(table: RatingTable, columns: Sequence[Column]) -> tuple[Stratum, ...]:
+    """The table with only the frequencies of one stratum; the label set stays the same."""
+    if table.pattern_of is None:
+        return ()
+    out = []
+    for column in columns:
+        for code in sorted(set(column.codes.tolist()), key=lambda k: str(column.values[k])):
+            rows = table.pattern_of[column.codes == code]
+            freq = np.bincount(rows, minlength=len(table.freq)).astype(np.float64)
+            value = column.values[code]
+            name = "(none)" if value is None or value == "" else value
+            out.append(Stratum(f"{column.name}={name}", table.with_freq(freq)))
+    return tuple(out)
+
+
+def _refuse_continuous(q: int, shape: tuple[int, ...], cells: Sequence[Any], place: Place) -> None:
+    n_rows = min(shape[0], (q + 1) ** min(shape[1], 20))
+    if q > _MOST_LABELS or q * n_rows > _MOST_CELLS:
+        raise InputError(
+            f"{q:,} different labels (such as {cells[0]!r}, {place(0)}) are no label set; name the "
+            "item and rater columns with --item and --raters, or round the scores"
+        )
+
+
+def _idle(table: RatingTable) -> tuple[str, ...]:
+    """Name raters who rated nothing: a wrong column, most likely."""
+    idle = [str(r) for k, r in enumerate(table.raters) if k not in table.active]
+    if not idle or not table.active:
+        return ()
+    more = f" and {len(idle) - 3} more" if len(idle) > 3 else ""
+    return (f"without any rating: {', '.join(idle[:3])}{more}",)
