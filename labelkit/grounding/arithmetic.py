@@ -10,31 +10,30 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 _INDEX = re.compile(r"\[\d+\]")
+_OPERATIONS = ("sum", "difference", "ratio", "change", "product", "share", "average")
 ALL_OPERATIONS, SOME_OPERATIONS = 8, 16
 _LARGEST = 1e300
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Absolute results in rising order, each with its operation. ``few``: few operands only."""
+    """Absolute results, each with its operation. ``few``: few operands only."""
 
     results: NDArray[np.float64]
     how: list[str]
-    order: NDArray[np.intp]
     few: bool
 
     def near(self, number: float, slack: float) -> str | None:
         """Name of an operation whose result lies within ``slack`` of ``number``, or None."""
         slack *= 1 + 1e-9
-        at = int(np.searchsorted(self.results, number - slack))
-        if at < len(self.results) and self.results[at] <= number + slack:
-            return self.how[int(self.order[at])]
-        return None
+        inside = (self.results >= number - slack) & (self.results <= number + slack)
+        return self.how[int(inside.argmax())] if inside.any() else None
 
 
 def compute(operands: Sequence[tuple[float, str]]) -> Computed:
@@ -42,34 +41,41 @@ def compute(operands: Sequence[tuple[float, str]]) -> Computed:
     groups: dict[str, list[float]] = {}
     for number, path in operands:
         groups.setdefault(_INDEX.sub("[*]", path) if "[" in path else "", []).append(number)
-    results: list[NDArray[np.float64]] = []
+    results: list[float] = []
     how: list[str] = []
     for path, numbers in groups.items():
         if path and len(numbers) > 1:
             total = sum(numbers)
-            listed = [total, total / len(numbers), max(numbers) - min(numbers)]
-            results.append(np.array(listed))
+            results += [total, total / len(numbers), max(numbers) - min(numbers)]
             how += ["sum", "average", "range"]
     # Two fields that hold the same number are two operands.
     kept = sorted(n for n, _ in dict.fromkeys(operands) if abs(n) < _LARGEST)
     if len(kept) > SOME_OPERATIONS:
         kept = sorted(set(kept))
-    values = np.array(kept)
-    if 2 <= len(values) <= SOME_OPERATIONS:
-        for name, table in _pairs(values, every=len(values) <= ALL_OPERATIONS):
-            results.append(table)
-            how += [name] * len(table)
-    flat = np.abs(np.concatenate(results)) if results else np.zeros(0)
-    order = np.argsort(flat)
-    return Computed(flat[order], how, order, len(values) <= ALL_OPERATIONS)
+    few = len(kept) <= ALL_OPERATIONS
+    flat = np.array(results)
+    if 2 <= len(kept) <= SOME_OPERATIONS:
+        names, table = _pairs(np.array(kept), every=few)
+        how += names
+        flat = np.concatenate((flat, table))
+    return Computed(np.abs(flat), how, few)
 
 
-def _pairs(values: NDArray[np.float64], *, every: bool) -> list[tuple[str, NDArray[np.float64]]]:
-    apart = ~np.eye(len(values), dtype=bool)
-    a = np.broadcast_to(values[:, None], apart.shape)[apart]
-    b = np.broadcast_to(values[None, :], apart.shape)[apart]
+@lru_cache(maxsize=SOME_OPERATIONS)
+def _apart(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Indexes of every ordered pair of two different operands."""
+    first, second = np.nonzero(~np.eye(count, dtype=bool))
+    return first, second
+
+
+def _pairs(values: NDArray[np.float64], *, every: bool) -> tuple[list[str], NDArray[np.float64]]:
+    first, second = _apart(len(values))
+    a, b = values[first], values[second]
     with np.errstate(all="ignore"):
-        out = [("sum", a + b), ("difference", a - b), ("ratio", a / b), ("change", (a - b) / b)]
+        total, difference = a + b, a - b
+        tables = [total, difference, a / b, difference / b]
         if every:
-            out += [("product", a * b), ("share", a / (a + b)), ("average", (a + b) / 2)]
-    return [(name, np.nan_to_num(table, nan=0.0, posinf=0.0, neginf=0.0)) for name, table in out]
+            tables += [a * b, a / total, total / 2]
+    flat = np.concatenate(tables)
+    flat[~np.isfinite(flat)] = 0.0
+    return [name for name in _OPERATIONS[: len(tables)] for _ in range(len(a))], flat

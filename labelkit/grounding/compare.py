@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from labelkit.grounding.numbers import CODES, Reading
 from labelkit.grounding.units import convert, dimension, scale_in_name, unit_in_path, unit_of
@@ -29,8 +28,7 @@ _LOSS_NAME = re.compile(r"loss|declin|decreas|drop|deficit|shortfall|down|outflo
 _CHANGE_NAME = re.compile(r"chang|growth|delta|return|net|gain|result|profit|income", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A number to be found: its value, canonical unit, currency, and scale of its field."""
 
     value: Decimal

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 _ZERO_WIDTH = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
@@ -25,6 +25,8 @@ _CLUSTER = (
     "[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?"
     f"|[^{_MARKS}{_ZERO_WIDTH}\\s][{_MARKS}]{{1,32}}|[^\\x00-\\x7f]"
 )
+_DIGIT = re.compile(r"\d")
+_SHORT = 64
 _ODD_SPACE = re.compile(r"[^\S ]\s*| \s+")
 _QUOTE_PIECES = re.compile(f"[{_ZERO_WIDTH}\\s]+|{_CLUSTER}")
 _VALUE_PIECES = re.compile(f"[{_ZERO_WIDTH}]+|[\u2070\u00b9\u00b2\u00b3\u2074-\u207b]+|{_CLUSTER}")
@@ -38,6 +40,26 @@ _VALUE_SIGNS = {
     "\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u2044": "/",
     "\u066b": ".", "\u066c": ",", "\u00b0": "\u00b0", "\u2026": "\u2026",
 }  # fmt: skip
+
+
+def anchored(sign: re.Pattern[str], pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield what ``pattern.finditer(text)`` does, where every match begins at one of ``sign``.
+
+    Made for speed: ``sign`` is an expression that begins with a class of characters, which is
+    searched many times faster than an expression of many branches.
+    """
+    position = 0
+    for place in sign.finditer(text):
+        if place.start() >= position and (match := pattern.match(text, place.start())):
+            yield match
+            position = match.end()
+
+
+def has_digit(text: str) -> bool:
+    """Whether the text holds a decimal digit of any script; cheap on long prose."""
+    if len(text) < _SHORT or not text.isascii():
+        return _DIGIT.search(text) is not None
+    return any(digit in text for digit in "0123456789")
 
 
 class Folded:

@@ -86,8 +86,8 @@ def read_answer(text: str) -> Answer:
     lower = folded.text.lower()
     if len(lower) != len(folded.text):
         lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in folded.text)
-    english, foreign = bool(_ENGLISH.search(lower)), bool(_EUROPEAN.search(lower))
-    return Answer(text, folded, folded.text, lower, scan(folded.text), foreign and not english)
+    european = not _ENGLISH.search(lower) and bool(_EUROPEAN.search(lower))
+    return Answer(text, folded, folded.text, lower, scan(folded.text), european)
 
 
 def match_value(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]] = ()) -> Match:

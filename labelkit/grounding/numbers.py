@@ -9,8 +9,8 @@ bounded expression: digits are consumed once, so hostile digit strings stay line
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
 
 MAX_DIGITS = 60
 _MAX_EXPONENT = 400
@@ -57,8 +57,7 @@ NUMBER = re.compile(
 _DIGITS = re.compile(r"\d")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One value a number can stand for.
 
     ``quantum`` is the size of its last written digit; ``digits`` counts its significant digits.
@@ -135,7 +134,7 @@ def readings_of(match: re.Match[str]) -> tuple[Reading, ...]:
         value = value.scaleb(shift)
         digits = len(text.replace(".", "").lstrip("0"))
         signs = (-1,) if negative or outside else (1, -1) if bracket else (1,)
-        out.extend(Reading(value * s, quantum, digits, usual) for s in signs)
+        out += [Reading(value * s, quantum, digits, usual) for s in signs]
     return tuple(out)
 
 

@@ -9,13 +9,15 @@ prove, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal
+from math import isfinite
+from typing import Any, Literal, NamedTuple
 
 from labelkit.grounding.arithmetic import Computed, compute
 from labelkit.grounding.compare import Target, compare
-from labelkit.grounding.folding import fold_values
+from labelkit.grounding.folding import fold_values, has_digit
 from labelkit.grounding.numbers import MAX_DIGITS, Reading, as_decimal
 from labelkit.grounding.payloads import leaves
 from labelkit.grounding.stance import GENERAL, clause_before, hedged, stance, tells_a_loss
@@ -27,6 +29,7 @@ Strength = Literal["strong", "unsure", "weak"]
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _SQUEEZED = re.compile(r"[^a-z0-9]+")
+_NOT_SQUEEZED = bytes(c for c in range(128) if not (chr(c).islower() or chr(c).isdigit()))
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
 _PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
 _LONGEST = 200_000
@@ -34,8 +37,7 @@ _MOST_OPERANDS = 64
 _MOST_TARGETS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a value comes from; ``path`` is a JSON path for payloads and tool results."""
 
     source: Source
@@ -60,21 +62,25 @@ class EvidenceBase:
     digit_runs: dict[str, Origin] = field(default_factory=dict)
     _unread: list[tuple[str, Origin]] = field(default_factory=list)
     _untimed: list[tuple[str, Origin]] = field(default_factory=list)
-    _unread_digits: list[tuple[str, Origin]] = field(default_factory=list)
+    _unread_digits: list[tuple[list[str], Origin]] = field(default_factory=list)
+    _with_digits: list[str] = field(default_factory=list)
+    _rough: list[float] = field(default_factory=list)
     _squeezed: str = ""
     _computed: Computed | None = None
 
     def add_text(self, text: str, origin: Origin) -> None:
         """Index a text (the question, a text leaf, a raw tool result)."""
         folded = fold_values(text[:_LONGEST]).text
-        self.pieces.append(folded.lower())
-        runs = _DIGITS.findall(folded.replace(",", "") if "," in folded else folded)
-        if runs:
+        lowered = folded.lower()
+        self.pieces.append(lowered)
+        if has_digit(folded):
+            runs = _DIGITS.findall(folded.replace(",", ""))
+            self._with_digits.append(lowered)
             for run in runs:
                 self.digit_runs.setdefault(run, origin)
             self._unread.append((folded, origin))
             self._untimed.append((folded, origin))
-            self._unread_digits.append((folded, origin))
+            self._unread_digits.append((runs, origin))
 
     def add_json(self, value: Any, source: Source) -> None:
         """Index every leaf of a payload."""
@@ -88,7 +94,7 @@ class EvidenceBase:
                 number = as_decimal(leaf)
                 if number is not None:
                     self.exact.setdefault(number, origin)
-                    self.targets.append((Target.of(number, path), origin))
+                    self._add_target(Target.of(number, path), origin)
                     self.digit_runs.setdefault(str(leaf).lstrip("-"), origin)
 
     def _read_texts(self, value: Value) -> bool:
@@ -101,17 +107,29 @@ class EvidenceBase:
             return bool(texts)
         plain = value.unscaled == value.readings and value.unit in {None, "percent"}
         if value.kind == "identifier" or (value.kind == "number" and plain):
-            texts, self._unread_digits = self._unread_digits, []
-            for text, origin in texts:
-                for run in _DIGITS.findall(text.replace(",", "")):
-                    if len(run) <= MAX_DIGITS and len(self.targets) < _MOST_TARGETS:
-                        self.targets.append((Target(Decimal(run), path=origin.path), origin))
-            return bool(texts)
+            unread, self._unread_digits = self._unread_digits, []
+            for runs, origin in unread:
+                self._add_runs(runs, origin)
+            return bool(unread)
         texts, self._unread = self._unread, []
         for text, origin in texts:
             for found in scan(text):
                 self._add_value(found, origin)
         return bool(texts)
+
+    def _add_runs(self, runs: Sequence[str], origin: Origin) -> None:
+        known: dict[str, Target] = {}
+        for run in runs:
+            if len(self.targets) >= _MOST_TARGETS:
+                return
+            if len(run) <= MAX_DIGITS:
+                target = known.get(run) or Target(Decimal(run), path=origin.path)
+                known[run] = target
+                self._add_target(target, origin)
+
+    def _add_target(self, target: Target, origin: Origin) -> None:
+        self.targets.append((target, origin))
+        self._rough.append(float("nan") if target.scale else float(target.value))
 
     def _add_value(self, value: Value, origin: Origin) -> None:
         for reading in value.readings:
@@ -121,7 +139,7 @@ class EvidenceBase:
                 value=value.readings[0].value, unit=value.unit, currency=value.currency,
                 path=origin.path,
             )  # fmt: skip
-            self.targets.append((target, origin))
+            self._add_target(target, origin)
         if value.seconds:
             self.spans.append((value.seconds, origin))
         self.whens.extend((when, origin) for when in value.whens)
@@ -132,8 +150,7 @@ class EvidenceBase:
     def squeezed(self) -> str:
         """All text without separators, for identifiers."""
         if not self._squeezed:
-            with_digits = (p for p in self.pieces if _DIGITS.search(p))
-            self._squeezed = " ".join(_SQUEEZED.sub("", p) for p in with_digits)
+            self._squeezed = " ".join(map(_squeeze, self._with_digits))
         return self._squeezed
 
     def origin(self, value: Value, text: str) -> Origin:
@@ -161,7 +178,7 @@ class EvidenceBase:
         known = self.names.get(value.canonical)
         if known:
             return known
-        squeezed = _SQUEEZED.sub("", identifier(value.canonical.removeprefix("section ")))
+        squeezed = _squeeze(identifier(value.canonical.removeprefix("section ")))
         if squeezed and squeezed in self.squeezed:
             return Origin("payload")
         if value.kind == "citation" and _DIGITS.findall(value.text)[:1]:
@@ -205,11 +222,20 @@ class EvidenceBase:
                 return self.digit_runs[core[0]]
         loss = tells_a_loss(text, value.start)
         near = hedged(text, value.start)
-        for target, origin in self.targets:
+        for target, origin in self._near(value, loss):
             grade = compare(value, target, loss)
             if grade and (grade[0] != "loose" or near or value.readings[0].digits >= 2):
                 return origin
         return None
+
+    def _near(self, value: Value, loss: bool) -> list[tuple[Target, Origin]]:
+        """The targets that ``value`` could state; those surely too far off are left out."""
+        if value.unit is not None or loss or value.unscaled is not value.readings:
+            return self.targets
+        low, high = _range(value.readings)
+        # Not "low <= rough": what has no plain number (nan) must stay in.
+        near = [i for i, rough in enumerate(self._rough) if not (rough < low or rough > high)]
+        return [self.targets[i] for i in near]
 
     def _derived(self, value: Value) -> Origin | None:
         if self._computed is None:
@@ -224,6 +250,25 @@ class EvidenceBase:
                 if how:
                     return Origin("derived", how=how)
         return None
+
+
+def _range(readings: Sequence[Reading]) -> tuple[float, float]:
+    """A range that surely holds every number that one of the readings can stand for."""
+    low, high = float("inf"), float("-inf")
+    for reading in readings:
+        at = float(reading.value)
+        slack = 0.6 * float(reading.quantum) + 1e-9 * abs(at)
+        if not isfinite(at + slack):
+            return float("-inf"), float("inf")
+        low, high = min(at - slack, low), max(at + slack, high)
+    return low, high
+
+
+def _squeeze(lowered: str) -> str:
+    """The ASCII small letters and digits of ``lowered`` alone."""
+    if lowered.isascii():
+        return lowered.encode("ascii").translate(None, _NOT_SQUEEZED).decode("ascii")
+    return _SQUEEZED.sub("", lowered)
 
 
 def _same_time(mine: When, given: When) -> bool:

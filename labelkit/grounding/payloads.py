@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 MOST_LEAVES = 2000
+_KEPT_LENGTH = 20_000
 
 
 def leaves(value: Any) -> Iterator[tuple[str, Any]]:
@@ -31,6 +33,16 @@ def as_json(text: str) -> Any:
     """Return the JSON value of a text, or the text itself when it is none."""
     if text[:1] not in "{[" and text.lstrip()[:1] not in {"{", "["}:
         return text
+    return _kept(text) if len(text) <= _KEPT_LENGTH else _parsed(text)
+
+
+@lru_cache(maxsize=32)
+def _kept(text: str) -> Any:
+    """Several steps read one result; nobody changes it."""
+    return _parsed(text)
+
+
+def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -8,12 +8,14 @@ answer in another language is read as assertion, and the rules abstain where tha
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 Stance = Literal["asserted", "negated", "attributed", "denied"]
 
 _CLAUSE = re.compile(
-    r"[.;!?]\s|\n|,?\s(?:but|however|although|though|whereas|while|yet)\b|:\s|,\s(?:so|and)\s",
+    r"[.;!?:,\s](?:(?<=[.;!?:])\s|(?<=\n)|(?<=\s)(?:but|however|although|though|whereas|while"
+    r"|yet)\b|(?<=,)\s(?:(?:but|however|although|though|whereas|while|yet)\b|(?:so|and)\s))",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
@@ -70,6 +72,11 @@ GENERAL = re.compile(
     r"|reference|for (?:example|instance)|e\.g\.|such as|rule of thumb|guideline|threshold)\b",
     re.IGNORECASE,
 )
+# A word of ``_LOSS`` holds one of these: a cheap look before a dear one.
+_LOSS_PARTS = (
+    "los", "deficit", "down", "fell", "fall", "declin", "decreas", "drop", "shortfall", "shed",
+    "lower by", "slid", "tumbled", "slipped", "negative", "plunged", "contract",
+)  # fmt: skip
 _WINDOW = 120
 
 
@@ -97,7 +104,16 @@ def stance(text: str, start: int, end: int) -> Stance:
 
 def tells_a_loss(text: str, start: int) -> bool:
     """Whether the words before a number make it a negative amount (``down 4%``, ``a loss of``)."""
-    return bool(_LOSS.search(text[max(0, start - 45) : start]))
+    return _loss(text[max(0, start - 45) : start])
+
+
+@lru_cache(maxsize=1024)
+def _loss(before: str) -> bool:
+    if before.isascii():
+        lowered = before.lower()
+        if not any(word in lowered for word in _LOSS_PARTS):
+            return False
+    return bool(_LOSS.search(before))
 
 
 def hedged(text: str, start: int) -> bool:

@@ -39,8 +39,10 @@ def calls_in_text(content: str, tools: Collection[str]) -> list[tuple[str, str]]
     if not any(c in content for c in "{(<"):
         return []
     visible = strip_reasoning(content)
-    found = list(_marked(visible, tools))
-    if not found and tools and "(" in visible:
+    # What follows a marker is a JSON object; only ``<function=name>`` says something without one.
+    may_be_marked = "{" in visible or ("<" in visible and "=" in visible)
+    found = list(_marked(visible, tools)) if may_be_marked else []
+    if not found and any(name + "(" in visible for name in tools):
         found = [
             (m.group(1), _keywords(m.group(2)))
             for m in _NAMED.finditer(visible)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from labelkit.grounding.folding import anchored
 from labelkit.grounding.units import convert, unit_of
 
 _MONTHS = {
@@ -81,12 +82,25 @@ _TIME_SIGN = re.compile(
     r"|Nov|nov|[Dd]ec|JAN|FEB|MAR|APR|MAY|JU[NL]|AUG|SEP|OCT|NOV|DEC"
 )
 _DURATION_SIGN = re.compile(r"\d[ \u00a0-]?[dhmswyDHMSWY]|PT\d")
+# Where a match can begin, found many times faster than the match itself: each of these begins with
+# a class of characters and looks no further than the first few.
+_CAPITAL = re.compile("[JFMASOND]")
+_DATE_SIGN = re.compile(
+    r"[\djfmasondJFMASOND\u017f](?<![A-Za-z0-9_.].)(?:(?<=\d)(?=\d{3}[-/\u5e74]|\d?[/.-]\d"
+    r"|\d?(?:[sSnNrRtT\u017f][tTdDhH])?[ \u00a0-](?:[oO][fF] )?[jfmasondJFMASOND\u017f])"
+    r"|(?<=[jJ])(?=[aAuU])|(?<=[fF])(?=[eE])|(?<=[mM])(?=[aA])|(?<=[aA])(?=[pPuU])"
+    r"|(?<=[sS\u017f])(?=[eE])|(?<=[oO])(?=[cC])|(?<=[nN])(?=[oO])|(?<=[dD])(?=[eE]))"
+)
+_CLOCK_SIGN = re.compile(r"\d(?<![A-Za-z0-9_:.].)(?=\d?(?::|\s?[aApP]\.?[mM]))")
+_DURATION_START = re.compile(
+    r"[\dpP](?:(?<=\d)(?<![A-Za-z0-9_.].)(?=\d{0,8}(?:[.,]\d{1,6})?[ \u00a0-]?[dhmswyDHMSWY\u017f])"
+    r"|(?<=[pP])(?=[tT]\d))"
+)
 _CALENDAR = frozenset({"mo", "yr"})
 _JOIN = re.compile(r"[\s,]*(?:at|on|@|-|,|from|by|T|\()?\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(NamedTuple):
     """A date and/or clock time; unwritten parts are None. ``zone`` None means: not stated."""
 
     year: int | None = None
@@ -191,20 +205,25 @@ def _int(text: str | None) -> int | None:
     return int(text) if text else None
 
 
+def _month(name: str) -> int:
+    # Without case the long s is an s, also to the expression that found the name.
+    return _MONTHS[name.lower().replace("\u017f", "s")]
+
+
 def _date_readings(m: re.Match[str]) -> list[When]:
     if m["y1"]:
         date_part = When(int(m["y1"]), int(m["m1"]), _int(m["d1"]))
         if m["h1"]:
-            date_part = replace(
-                date_part, hour=int(m["h1"]), minute=int(m["mi1"]), second=_int(m["s1"])
+            date_part = date_part._replace(
+                hour=int(m["h1"]), minute=int(m["mi1"]), second=_int(m["s1"])
             )
         return [date_part]
     if m["m2"]:
-        return [When(_int(m["y2"]), _MONTHS[m["m2"].lower()], int(m["d2"]))]
+        return [When(_int(m["y2"]), _month(m["m2"]), int(m["d2"]))]
     if m["m3"]:
-        return [When(_int(m["y3"]), _MONTHS[m["m3"].lower()], int(m["d3"]))]
+        return [When(_int(m["y3"]), _month(m["m3"]), int(m["d3"]))]
     if m["m4"]:
-        return [When(int(m["y4"]), _MONTHS[m["m4"].lower()])]
+        return [When(int(m["y4"]), _month(m["m4"]))]
     if m["a5"]:
         a, b, year = int(m["a5"]), int(m["b5"]), int(m["y5"])
         orders = [(a, b)] if m["sep"] == "." else [(a, b), (b, a)]
@@ -232,7 +251,7 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
         return
     found: list[tuple[int, int, list[When]]] = []
     taken = bytearray(len(text))
-    for m in _DATE.finditer(text):
+    for m in anchored(_DATE_SIGN, _DATE, text):
         readings = [w for w in _date_readings(m) if _valid(w)]
         if readings:
             end = m.end()
@@ -240,11 +259,11 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
                 end, readings = _with_zone(text, end, readings)
             found.append((m.start(), end, readings))
             taken[m.start() : end] = b"\x01" * (end - m.start())
-    for m in _MONTH_ALONE.finditer(text):
+    for m in anchored(_CAPITAL, _MONTH_ALONE, text):
         if taken.find(1, m.start(), m.end()) < 0:
             alone = When(month=_MONTHS[m[1].lower()])
             found.append((m.start(), m.end(), [alone]))
-    clocks = _CLOCK.finditer(text) if ":" in text or "m" in text.lower() else ()
+    clocks = anchored(_CLOCK_SIGN, _CLOCK, text) if ":" in text or "m" in text.lower() else ()
     for m in clocks:
         if taken.find(1, m.start(), m.end()) >= 0:
             continue
@@ -263,7 +282,7 @@ def _with_zone(text: str, end: int, readings: list[When]) -> tuple[int, list[Whe
     zone = _zone(match)
     if match is None or zone is None:
         return end, readings
-    return match.end(), [replace(w, zone=zone) for w in readings]
+    return match.end(), [w._replace(zone=zone) for w in readings]
 
 
 def _joined(
@@ -278,10 +297,11 @@ def _joined(
             if len(gap) <= 12 and a.timed != b.timed and _JOIN.fullmatch(gap):
                 dates, clock = (item[2], a) if a.timed else (held[2], b)
                 both = [
-                    replace(d, hour=clock.hour, minute=clock.minute, second=clock.second,
-                            zone=clock.zone)
+                    d._replace(
+                        hour=clock.hour, minute=clock.minute, second=clock.second, zone=clock.zone
+                    )
                     for d in dates
-                ]  # fmt: skip
+                ]
                 end, both = _with_zone(text, item[1], both) if not b.timed else (item[1], both)
                 yield held[0], end, tuple(both)
                 held = None
@@ -309,7 +329,7 @@ def find_durations(text: str) -> Iterator[tuple[int, int, Decimal, Decimal, str]
     """
     if not _DURATION_SIGN.search(text):
         return
-    for m in _DURATION.finditer(text):
+    for m in anchored(_DURATION_START, _DURATION, text):
         parts = list(_DURATION_PART.finditer(m[0]))
         run: list[tuple[int, int, Decimal, Decimal, str]] = []
         for part in parts:

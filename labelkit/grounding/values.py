@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from labelkit.grounding.folding import fold_values
+from labelkit.grounding.folding import fold_values, has_digit
 from labelkit.grounding.numbers import (
     CODES,
     NUMBER,
@@ -28,8 +27,7 @@ from labelkit.grounding.units import unit_of
 ValueKind = Literal["number", "datetime", "duration", "identifier", "citation"]
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One value and where it stands (character offsets, end exclusive).
 
     ``readings`` for numbers and one-unit durations (likely one first), ``unscaled`` the same
@@ -56,6 +54,7 @@ _INTERESTING = re.compile(
     r"\d+|January|February|March|April|\bMay\b|June|July|August|September|October|November|December"
 )
 MOST_VALUES = 600
+_KEPT_LENGTH = 20_000
 _SHORT = 300
 _AROUND = 24
 _NUMBERED = r"\d[\dA-Za-z]{0,11}(?:[.-]\d[\dA-Za-z]{0,9}){0,3}(?:\([A-Za-z0-9]{1,5}\)){0,5}"
@@ -92,6 +91,10 @@ _CITATION_MARKS = (
 )  # fmt: skip
 _TOKEN_SIGN = re.compile(r"[A-Za-z][-_/.:#]?\d|\d[-_/.:#]?[A-Za-z]|\d[-/]\d|No")
 _DIGIT_REACH = 20
+# What may stand directly before a digit, or before the space before it, without being a part of the
+# number.
+_OPENERS = frozenset("|*\"'`[{:;=,~<>/")
+_SIGN_WORDS = ("minus", "negative")
 
 
 class _Claims:
@@ -117,14 +120,22 @@ def find_values(text: str) -> tuple[Value, ...]:
     out = []
     for value in scan(folded.text):
         start, end = folded.span(value.start, value.end)
-        out.append(replace(value, start=start, end=end, text=text[start:end]))
+        out.append(value._replace(start=start, end=end, text=text[start:end]))
     return tuple(out)
 
 
-@lru_cache(maxsize=2048)
 def scan(text: str) -> tuple[Value, ...]:
     """Return every value in an already folded text, with offsets into the folded text."""
-    if not _HAS_DIGIT.search(text):
+    return _kept_scan(text) if len(text) <= _KEPT_LENGTH else _scan_all(text)
+
+
+@lru_cache(maxsize=1024)
+def _kept_scan(text: str) -> tuple[Value, ...]:
+    return _scan_all(text)
+
+
+def _scan_all(text: str) -> tuple[Value, ...]:
+    if not has_digit(text):
         return ()
     if len(text) <= _SHORT:
         return tuple(_scan(text))
@@ -132,7 +143,7 @@ def scan(text: str) -> tuple[Value, ...]:
     for start, end in _windows(text):
         for value in _scan(text[start:end]):
             found.append(  # noqa: PERF401 (a generator inside extend would be slower to read)
-                replace(value, start=value.start + start, end=value.end + start)
+                value._replace(start=value.start + start, end=value.end + start)
             )
         if len(found) >= MOST_VALUES:
             break
@@ -143,10 +154,14 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
     """Yield the stretches of a long text that can hold a value: digits or a month, and around."""
     held: tuple[int, int] | None = None
     for match in _INTERESTING.finditer(text):
-        start = text.rfind(" ", 0, max(0, match.start() - _AROUND)) + 1
-        start = max(start, match.start() - 2 * _AROUND)
-        end = text.find(" ", match.end() + _AROUND)
-        end = min(len(text) if end < 0 else end, match.end() + 2 * _AROUND)
+        first, last = match.span()
+        # The search for a space is bounded: a long text without one would cost its square.
+        lowest = max(0, first - 2 * _AROUND)
+        start = text.rfind(" ", max(0, lowest - 1), max(0, first - _AROUND)) + 1
+        start = max(start, lowest)
+        highest = min(len(text), last + 2 * _AROUND)
+        end = text.find(" ", last + _AROUND, highest)
+        end = highest if end < 0 else end
         if held is None:
             held = start, end
         elif start <= held[1]:
@@ -222,8 +237,7 @@ def identifier(text: str) -> str:
 def _numbers(text: str) -> Iterator[Value]:
     position = 0
     while digit := _HAS_DIGIT.search(text, position):
-        # A number begins at most a sign, a currency and a word before its first digit.
-        match = NUMBER.search(text, max(position, digit.start() - _DIGIT_REACH))
+        match = _number_at(text, position, digit.start())
         if match is None:
             return
         position = max(match.end(), position + 1)
@@ -248,12 +262,34 @@ def _numbers(text: str) -> Iterator[Value]:
         yield _with_unit(text, start, end, readings, unscaled, match)
 
 
+def _number_at(text: str, position: int, digit: int) -> re.Match[str] | None:
+    """The next number from ``position`` on, where ``digit`` is the place of the next digit."""
+    if digit - 2 >= position and _begins(text, digit) and (match := NUMBER.match(text, digit)):
+        return match
+    # A number begins at most a sign, a currency and a word before its first digit.
+    return NUMBER.search(text, max(position, digit - _DIGIT_REACH))
+
+
+def _begins(text: str, digit: int) -> bool:
+    """Whether surely nothing before the digit (sign, currency, "minus") belongs to its number."""
+    before = text[digit - 1]
+    if before != " ":
+        return before in _OPENERS
+    last = text[digit - 2]
+    if not last.isalpha():
+        return last in _OPENERS or last == "."
+    tail = text[max(0, digit - 9) : digit - 1]
+    return (
+        tail.isascii() and not tail.lower().endswith(_SIGN_WORDS) and tail[-3:].upper() not in CODES
+    )
+
+
 def _without_magnitude(readings: tuple[Reading, ...], match: re.Match[str]) -> tuple[Reading, ...]:
     shift = -magnitude(match)
     if not shift:
         return readings
     return tuple(
-        replace(r, value=r.value.scaleb(shift), quantum=r.quantum.scaleb(shift)) for r in readings
+        r._replace(value=r.value.scaleb(shift), quantum=r.quantum.scaleb(shift)) for r in readings
     )
 
 

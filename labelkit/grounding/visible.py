@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 
 from labelkit.domain.message import Message
+from labelkit.grounding.folding import anchored
 
 # One row per family: what opens a block and what closes it. A block is closed only by its own
 # family, so that an answer which talks about another family's tag is left alone.
@@ -30,7 +31,12 @@ _FAMILIES = (
 _TAGS = re.compile(
     "|".join(f"(?P<o{i}>{o})|(?P<c{i}>{c})" for i, (o, c) in enumerate(_FAMILIES)), re.IGNORECASE
 )
-_MAY_HOLD_TAG = re.compile("[<\\[\u25c1]")
+# Where a tag can begin: a class of characters is found many times faster than the tags themselves.
+_TAG_SIGN = re.compile("[<\\[\u25c1](?=[/|tTrRsS\u017f])")
+_TAG_WORDS = ("think", "thought", "reasoning")
+# Letters that compare equal to an ASCII letter when case is ignored; ``str.lower`` keeps them.
+_ODD_LETTERS = ("\u0130", "\u0131", "\u017f", "\u212a")
+_BAR_SIGN = re.compile(r"<\|")
 _CHANNEL = re.compile(
     r"<\|channel\|>\s{0,9}(?P<name>analysis|commentary|final)\b[^<]{0,200}<\|message\|>",
     re.IGNORECASE,
@@ -52,12 +58,12 @@ def strip_reasoning(text: str) -> str:
     elif lowered_start.startswith("analysis") and _BARE_FINAL in text:
         # A server that drops special tokens leaves the bare channel names in the text.
         text = text.rpartition(_BARE_FINAL)[2]
-    if not _MAY_HOLD_TAG.search(text):
+    if not _may_hold_tag(text):
         return text.strip()
     kept: list[str] = []
     position = 0
     inside: str | None = None
-    for tag in _TAGS.finditer(text):
+    for tag in anchored(_TAG_SIGN, _TAGS, text):
         group = tag.lastgroup or ""
         opens, family = group[0] == "o", group[1:]
         if inside is None and opens:
@@ -76,18 +82,27 @@ def strip_reasoning(text: str) -> str:
     return "".join(kept).strip()
 
 
+def _may_hold_tag(text: str) -> bool:
+    """Whether a word that every tag holds is there at all; never False where a tag is."""
+    lowered = text.lower()
+    return any(word in lowered for word in _TAG_WORDS) or (
+        not text.isascii() and any(letter in text for letter in _ODD_LETTERS)
+    )
+
+
 def _final_channel(text: str) -> str:
     """Return the last ``final`` channel of a harmony text, or nothing when there is none."""
     final = None
     seen = False
-    for mark in _CHANNEL.finditer(text):
+    for mark in anchored(_BAR_SIGN, _CHANNEL, text):
         seen = True
         if mark.group("name").lower() == "final":
             final = mark
     if final is None:
         return "" if seen or text.rstrip().endswith(_CHANNEL_MARK) else text
-    end = _CHANNEL_END.search(text, final.end())
-    return text[final.end() : end.start() if end else len(text)]
+    rest = text[final.end() :]
+    end = next(anchored(_BAR_SIGN, _CHANNEL_END, rest), None)
+    return rest[: end.start()] if end else rest
 
 
 def visible_answer(messages: Sequence[Message]) -> str:

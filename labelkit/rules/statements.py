@@ -27,6 +27,9 @@ _TITLED = re.compile(
     r"\b(?:Judge|Justice|Dr\.?|Prof\.?|Professor|CEO|CFO|Captain|Minister|Chancellor|Analyst)"
     r" ([A-Z][a-z]+(?:[- ][A-Z][a-z]+)?)"
 )
+_TITLES = (
+    "Judge", "Justice", "Dr", "Prof", "CEO", "CFO", "Captain", "Minister", "Chancellor", "Analyst",
+)  # fmt: skip
 _QUOTED = re.compile(r'"([^"\n]{24,300})"')
 _TOPIC = "topic"
 _MOST_VALUES = 200
@@ -256,7 +259,8 @@ def _ungrounded(
         elif grade == "unsure":
             unsure.append((value.start, value.end))
     blob = answer.given
-    for name in _TITLED.finditer(answer.text):
+    titled = _TITLED.finditer(answer.text) if any(t in answer.text for t in _TITLES) else ()
+    for name in titled:
         if not all(part.lower() in blob for part in name[1].split()):
             unsure.append(name.span(1))  # noqa: PERF401 (two loops of one kind read alike)
     for quote in _QUOTED.finditer(answer.text):

@@ -1,0 +1,192 @@
+"""Random and hostile strings through the grounding engine: no exception, no string that stalls it.
+
+Not part of the default tests, because it takes minutes. Every string goes through value finding,
+reasoning removal and call detection; every tenth also through a whole ruling, as the answer.
+
+    python benchmarks/fuzz_grounding.py [count, default 100000] [seed, default 0]
+
+Prints the count, the exceptions (with the string that caused each), and the slowest string in CPU
+milliseconds per 10 kB, for finding values and for a ruling. Target: under 50 ms per 10 kB.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from itertools import count
+
+from labelkit.domain.message import Message, ToolCall
+from labelkit.domain.rubric import LabelDefinition, Question, Rubric
+from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, Task
+from labelkit.domain.trace import RowState, Trace
+from labelkit.grounding.textcalls import calls_in_text
+from labelkit.grounding.values import find_values
+from labelkit.grounding.visible import strip_reasoning
+from labelkit.rules.registry import classifier
+
+PIECES = (
+    "1",
+    "9,",
+    "1.1",
+    "(",
+    ")",
+    "[{",
+    "}]",
+    "2026-01-01",
+    "1/2/2020",
+    "May ",
+    "z\u0300\u0301\u0302",
+    "e\u0301",
+    "a1",
+    "1a-",
+    "a-",
+    "5 days ",
+    "5d",
+    "\u00a71 ",
+    "$",
+    "USD ",
+    "12:",
+    "12:30 ",
+    "\u00a0",
+    "1 234 ",
+    "<think>",
+    "</think>",
+    "[think",
+    "<|channel|>",
+    "<",
+    "1e",
+    "1 x 10^",
+    "No. 5 ",
+    "minus ",
+    "-",
+    "(5",
+    "| 5 ",
+    "\uff15",
+    "\u00bd",
+    "\u1100\u1161",
+    ".",
+    "1_",
+    "1 U.S. ",
+    "\n",
+    "\ud800",
+    "\x00",
+    "12:30 (in New York time) ",
+    "http://a/1",
+    "5 am ",
+    "12.5% ",
+    "not ",
+    "recalled 35 but ",
+    "Judge ",
+    '"aaaa bbbb cccc dddd eeee" ',
+    '{"name": "look", "arguments": {}}',
+    "```json\n",
+    "Action: ",
+    "look(a=1)",
+    "<tool_call>",
+    "\u202e",
+    "\u200b",
+    "\u0661",
+    "\u0130",
+    "\u017fept 5 ",
+    "word ",
+    "is wrong ",
+    "million ",
+    " and ",
+    "respectively",
+    "Section 15.05(1) ",
+)
+LENGTHS = (20, 20, 100, 100, 400, 2000)
+PER = 10_000
+
+
+def hostile(draw: random.Random) -> str:
+    """One string: a few pieces repeated, a mix of pieces, or random characters."""
+    length = draw.choice(LENGTHS)
+    way = draw.random()
+    if way < 0.3:
+        part = "".join(draw.choices(PIECES, k=draw.randint(1, 3)))
+        return (part * (length // len(part) + 1))[:length]
+    if way < 0.8:
+        return "".join(draw.choices(PIECES, k=max(1, length // 4)))[:length]
+    top = draw.choice((0x7F, 0x2FF, 0xFFFF, 0x10FFFF))
+    return "".join(chr(draw.randint(0, top)) for _ in range(length))
+
+
+def rule_on() -> Callable[[str], object]:
+    """A ruling over one task, with the given string as the answer and a part of the payload."""
+    label = LabelDefinition(name="correct", title="c", key="1", include="c")
+    scheme = Rubric(
+        name="fuzz", version="1", title="f", source="f", subsets=("required",),
+        questions=(Question(id="label", type="choice", text="?", labels=(label,)),),
+        rule="tool_failure",
+    )  # fmt: skip
+    keys = (
+        KeyValue(type="number", value=7.5, path="$.price"),
+        KeyValue(type="datetime", value="2026-01-01", path="$.day"),
+        KeyValue(type="text", value="alpha beta", path="$.note"),
+    )
+    question = Message(role="user", content="What is the price?")
+    call = Message(role="assistant", tool_calls=(ToolCall(id="c", name="look", arguments="{}"),))
+    payload = {"price": 7.5, "day": "2026-01-01", "note": "alpha beta", "rows": [1, 2.5, 40]}
+    reference = Reference(
+        expected_calls=(ExpectedCall(name="look"),),
+        payload=payload,
+        answer_key=AnswerKey(values=keys, traps=("35",)),
+    )
+    task = Task(
+        set="fuzz", id="1", messages=(question,), reference=reference, tags={"subset": "required"}
+    )
+    classify = classifier("tool_failure")
+
+    def run(text: str) -> object:
+        result = Message(role="tool", tool_call_id="c", content=text[:2000])
+        messages = (question, call, result, Message(role="assistant", content=text))
+        return classify(scheme, Trace(model="m", messages=messages, state=RowState.OK), task)
+
+    return run
+
+
+def main() -> None:
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    draw = random.Random(seed)
+    steps: dict[str, Callable[[str], object]] = {
+        "find_values": find_values,
+        "strip_reasoning": strip_reasoning,
+        "calls_in_text": lambda text: calls_in_text(text, ("look",)),
+        "ruling": rule_on(),
+    }
+    slowest = dict.fromkeys(steps, (0.0, ""))
+    failed: list[str] = []
+    characters = 0
+    for number in count():
+        if number >= wanted:
+            break
+        text = hostile(draw)
+        characters += len(text)
+        # A measure needs length: each thousandth string is blown up to 10 kB and timed.
+        timed = number % 1000 == 0
+        if timed:
+            text = (text * (PER // len(text) + 1))[:PER]
+        for name, step in steps.items():
+            if name == "ruling" and number % 10:
+                continue
+            begin = time.process_time()
+            try:
+                step(text)
+            except Exception as error:  # a fuzzer reports whatever escapes
+                failed.append(f"{name}: {type(error).__name__}: {error} on {text[:80]!a}")
+            spent = (time.process_time() - begin) * 1000
+            if timed and number and spent > slowest[name][0]:
+                slowest[name] = spent, text[:40]
+    print(f"{wanted} strings, {characters} characters, seed {seed}: {len(failed)} exceptions")
+    for line in failed[:20]:
+        print("  " + line)
+    for name, (spent, text) in slowest.items():
+        print(f"  slowest {name:16} {spent:7.1f} ms per 10 kB  {text!a}")
+
+
+if __name__ == "__main__":
+    main()

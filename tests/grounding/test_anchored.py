@@ -1,0 +1,92 @@
+"""The fast ways of searching find exactly what the plain expressions find."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelkit.grounding import stance, times, values, visible
+from labelkit.grounding.folding import anchored, has_digit
+from labelkit.grounding.numbers import NUMBER
+from labelkit.grounding.textcalls import _MARKERS, calls_in_text
+
+PIECES = st.sampled_from(
+    """5 12 2026 2026-04-05 \u0663 \u06632 5\u0663 A5 _7 .5 1.2.3 05/04/2026 2026/4/5
+    2026\u5e744\u67085\u65e5 March mar May sept se\u017ft \u017fept OCT jan July December
+    st th of 14:30 2:05:09 3pm 4 a.m. PM PT2H30M PT5 pt3m 3h days d min weeks minus
+    negative MINUS -5 +5 $ USD usd \u20ac JPY ( ) million k , . : ; - / loss fell \u0131
+    \u017fhed but however and so yet <think> </THINK> <seed:think> [think] [/thinking]
+    \u25c1think\u25b7 <th\u0130nk> <thin\u212a> </rea\u017foning > <|end_thinking|> <| < [
+    think { } <function=look> look( Action: <tool_call> ``` "name" "arguments":""".split()  # noqa: SIM905 (pieces read best as words)
+)  # fmt: skip
+TEXTS = st.lists(
+    st.tuples(PIECES | st.text(max_size=3), st.sampled_from(["", " ", "  ", "\n", "\u00a0"])),
+    max_size=12,
+).map(lambda pairs: "".join(piece + gap for piece, gap in pairs))
+
+
+@pytest.mark.parametrize(
+    ("sign", "pattern"),
+    [
+        (times._DATE_SIGN, times._DATE),
+        (times._CAPITAL, times._MONTH_ALONE),
+        (times._CLOCK_SIGN, times._CLOCK),
+        (times._DURATION_START, times._DURATION),
+        (visible._TAG_SIGN, visible._TAGS),
+        (visible._BAR_SIGN, visible._CHANNEL_END),
+    ],
+)
+@given(text=TEXTS)
+def test_a_sign_stands_where_a_match_begins(
+    sign: re.Pattern[str], pattern: re.Pattern[str], text: str
+) -> None:
+    plain = [m.span() for m in pattern.finditer(text)]
+    assert [m.span() for m in anchored(sign, pattern, text)] == plain
+
+
+@given(TEXTS)
+def test_the_number_at_a_digit_is_the_next_number(text: str) -> None:
+    digit = re.search(r"\d", text)
+    if digit:
+        fast = values._number_at(text, 0, digit.start())
+        plain = NUMBER.search(text, max(0, digit.start() - 20))
+        assert (fast and fast.span()) == (plain and plain.span())
+
+
+@given(TEXTS)
+def test_a_text_without_tag_words_holds_no_tag(text: str) -> None:
+    if visible._TAGS.search(text):
+        assert visible._may_hold_tag(text)
+
+
+@given(TEXTS)
+def test_the_cheap_look_for_a_loss_misses_none(text: str) -> None:
+    assert stance.tells_a_loss(text, len(text)) is bool(stance._LOSS.search(text[-45:]))
+
+
+@given(TEXTS)
+def test_a_call_in_text_needs_a_marker_or_a_name(text: str) -> None:
+    if calls_in_text(text, ("look",)):
+        assert _MARKERS.search(text) or "look(" in text
+
+
+@given(st.text(max_size=5), st.integers(0, 100), st.sampled_from(["", "7", "\u0663", "\u00b2"]))
+def test_has_digit(text: str, filler: int, digit: str) -> None:
+    whole = "x" * filler + text + digit
+    assert has_digit(whole) is (re.search(r"\d", whole) is not None)
+
+
+def test_a_long_s_in_a_month_is_read() -> None:
+    """Without case, the long s is an s: the name that was found must also be known."""
+    found = [whens[0] for _, _, whens in times.find_times("2026-01-01 and 5 \u017fept 2020")]
+    assert [(w.year, w.month, w.day) for w in found] == [(2026, 1, 1), (2020, 9, 5)]
+
+
+def test_a_long_run_without_spaces_yields_its_first_values() -> None:
+    text = "9," * 30_000
+    found = values.find_values(text)
+    assert len(found) >= values.MOST_VALUES
+    assert [v.text for v in found[:3]] == ["9", "9", "9"]
