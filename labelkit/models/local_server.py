@@ -56,8 +56,11 @@ def parameters(asked: dict[str, Any]) -> xllamacpp.CommonParams:
     wanted.n_parallel = 1
     wanted.cache_prompt = True
     wanted.cache_ram_mib = PROMPT_CACHE_MIB
-    wanted.cpuparams.n_threads = asked["threads"]
-    wanted.cpuparams_batch.n_threads = asked["threads"]
+    for cpu in (wanted.cpuparams, wanted.cpuparams_batch):
+        cpu.n_threads = asked["threads"]
+        # Sleep between two computations instead of spinning: on a machine that has other work
+        # to do, spinning threads take the cores from the thread they wait for.
+        cpu.poll = 0
     wanted.ui = False
     wanted.endpoint_slots = False
     wanted.endpoint_props = False

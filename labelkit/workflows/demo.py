@@ -6,6 +6,7 @@ stays, and runs again without doing anything twice.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +56,7 @@ class Demo:
     rollouts: RolloutRun
     labels: LabelRun
     report: Report
+    seconds: float
 
 
 def demo(folder: Path, progress: Progress) -> Demo:
@@ -64,6 +66,7 @@ def demo(folder: Path, progress: Progress) -> Demo:
         InputError: when the folder cannot be made or written.
         EndpointError: when the embedded model cannot be started.
     """
+    started = time.monotonic()
     settings_file = folder / SETTINGS_FILE
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,9 +80,14 @@ def demo(folder: Path, progress: Progress) -> Demo:
     rubric = load_rubric(RUBRIC)
     with Store.open(settings.store, create=True) as store:
         tasks = import_task_set(store, TASKS)
-        progress.say(f"{len(tasks)} tasks of the set {TASKS}")
+        progress.say(
+            f"{len(tasks)} tasks of the set {TASKS}; each is played by a small model, then labelled"
+            f" by the rule and by {len(rubric.framings)} judges on the same model. Ctrl-C is safe:"
+            " the same command goes on where it stopped."
+        )
         rollouts = run(
             store, tasks, settings, "embedded", max_tokens=ANSWER_TOKENS, progress=progress
         )
         labels = judge(store, rubric, settings, progress=progress)
-        return Demo(folder, len(tasks), rollouts, labels, report(store, rubric))
+        found = report(store, rubric)
+    return Demo(folder, len(tasks), rollouts, labels, found, time.monotonic() - started)

@@ -18,6 +18,7 @@ from labelkit.domain.rubric import Framing, Rubric
 from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState, Trace
 from labelkit.errors import InputError
+from labelkit.judging.form import QuoteLimits
 from labelkit.judging.judge import Judge, Judgement
 from labelkit.models.client import Client
 from labelkit.models.waiting import Patience
@@ -517,3 +518,26 @@ def test_any_reply_to_any_trace_is_a_label_of_the_subset_or_a_reason(
         assert label.value in {"correct", "tool_skip", "result_ignore"}
     else:
         assert label.reason == "parse"
+
+
+def test_bounds_of_reasons_and_quotes_are_asked_for_and_are_part_of_the_identity(
+    make_endpoint: MakeEndpoint,
+) -> None:
+    endpoint = make_endpoint()
+    usual = judge_of(endpoint, Client(endpoint))
+    short = judge_of(endpoint, Client(endpoint), rationale_chars=60, quotes=QuoteLimits(1, 40))
+    properties = short.schema("required")["properties"]
+    assert properties["rationale"]["maxLength"] == 60
+    assert properties["evidence"]["maxItems"] == 1
+    assert properties["evidence"]["items"]["properties"]["quote"]["maxLength"] == 40
+    system = short.prepare(trace(), task()).request.messages[0]["content"]
+    assert "at most 60 characters" in system
+    assert "up to 1 objects" in system
+    assert short.rater.digest != usual.rater.digest
+    assert usual.rater.digest == judge_of(endpoint, Client(endpoint)).rater.digest
+    assert (
+        "rationale"
+        not in judge_of(endpoint, Client(endpoint), rationale_chars=0).schema("required")[
+            "properties"
+        ]
+    )
