@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.opened import keep_choices
 from app.plain import frame, problem
 from labelkit.workflows.browse import Fault
 
 st.set_page_config(page_title="labelkit", layout="wide")
 frame()
+keep_choices()
 page = st.navigation(
     [
         st.Page("views/traces.py", title="Traces", default=True),

@@ -19,25 +19,11 @@ from labelkit.workflows.browse import Browser, Choices, Filters, Scheme
 Value = TypeVar("Value", bound=str | int | None)
 
 LINK = "trace"
-KEPT = ("scheme", "models", "domains", "subsets", "states", "rater", "code", "disagree", "page")
-
-
-def keep_filters() -> None:
-    """Streamlit forgets a widget that is not drawn; the list must come back as it was left."""
-    for key in KEPT:
-        if key in st.session_state:
-            st.session_state[key] = st.session_state[key]
 
 
 def to_first_page() -> None:
     """Other filters, other pages."""
     st.session_state["page"] = 1
-
-
-def other_scheme() -> None:
-    """Another question has other raters and other labels."""
-    st.session_state["rater"] = st.session_state["code"] = None
-    to_first_page()
 
 
 def several(label: str, key: str, values: Sequence[Value]) -> tuple[Value, ...]:
@@ -74,7 +60,7 @@ def ask(opened: Browser) -> tuple[Scheme | None, Choices, Filters]:
     """Draw the filters and return what they say."""
     first, second, third, fourth = st.columns([1.6, 1, 1, 0.8], vertical_alignment="bottom")
     with first:
-        scheme = choose_scheme(opened, other_scheme)
+        scheme = choose_scheme(opened)
     choices = opened.choices(scheme)
     with second:
         rater = one_of("Label of", "rater", {r: r for r in choices.raters}, "anybody")
@@ -170,7 +156,6 @@ def show_one(opened: Browser, digest: str) -> None:
     trace(view)
 
 
-keep_filters()
 browser = the_browser()
 wanted = st.query_params.get(LINK)
 if wanted:

@@ -10,10 +10,11 @@ from streamlit.testing.v1 import AppTest
 from labelkit.domain.message import Message
 from labelkit.domain.trace import RowState, Trace
 from labelkit.store import Store
+from labelkit.store.raters import add_rubric
 from labelkit.store.traces import add_traces
 from labelkit.workflows.browse import PAGE
 from tests.app.reading import cells, column, handed_over, html, sound
-from tests.app.stores import ATTACK, BEACON, JUDGE, LONG, RULE, Filled
+from tests.app.stores import ATTACK, BEACON, JUDGE, LONG, RUBRIC, RULE, Filled
 
 Open = Callable[..., AppTest]
 
@@ -238,3 +239,34 @@ def test_a_store_that_is_gone_is_one_sentence(open_app: Open, tmp_path: Path) ->
     page = sound(open_app(f"sqlite:///{tmp_path / 'nowhere.db'}"))
     assert "there is no store" in html(page)
     assert not page.get("bidi_component")
+
+
+def test_choices_outlast_a_look_at_the_report(open_app: Open, filled: Filled) -> None:
+    page = open_app(filled.url)
+    page.multiselect("models").set_value(["small"]).run()
+    page.selectbox("rater").set_value(JUDGE.name).run()
+    page.selectbox("code").set_value(-2).run()
+    sound(page.switch_page("views/report.py").run())
+    page.switch_page("views/traces.py").run()
+    assert page.multiselect("models").value == ["small"]
+    assert shown(page) == digests(filled, 2)
+
+
+def test_another_rubric_has_no_use_for_a_rater_of_the_first(open_app: Open, filled: Filled) -> None:
+    other = RUBRIC.model_copy(update={"version": "2.0.0"})
+    with Store.open(filled.url) as store:
+        add_rubric(store, other)
+    page = open_app(filled.url)
+    assert page.selectbox("scheme").value[0] == other.digest, "the newest comes first"
+    assert shown(page) == digests(filled, 0, 1, 2, 3, 4)
+    page.selectbox("scheme").set_value((RUBRIC.digest, "tone")).run()
+    page.selectbox("rater").set_value(JUDGE.name).run()
+    page.selectbox("code").set_value(1).run()
+    assert shown(page) == digests(filled, 4)
+    sound(page.switch_page("views/report.py").run())
+    page.selectbox("report_rater").set_value(JUDGE.name).run()
+    page.selectbox("scheme").set_value((other.digest, "tone")).run()
+    assert column(sound(page), "rates", "value") == ["(empty_denominator)"]
+    page.switch_page("views/traces.py").run()
+    assert page.selectbox("rater").value is None
+    assert shown(page) == digests(filled, 0, 1, 2, 3, 4)
