@@ -163,5 +163,5 @@ def table(
     for index, name in enumerate(columns):
         drawn.add_column(escape(name), justify="left" if index < text_columns else "right")
     for row in rows:
-        drawn.add_row(*(escape(printable(cell)) for cell in row))
+        drawn.add_row(*(Text(printable(cell)) for cell in row))
     return drawn

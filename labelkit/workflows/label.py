@@ -175,7 +175,6 @@ def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
             1,
             order.selection,
             retry_failed=order.retry_failed,
-            order="id",
         )
         while batch := list(islice(owed, BATCH)):
             labels = [_ruled(order.rubric, rater, classify, question, row) for row in batch]

@@ -230,3 +230,13 @@ def test_a_changed_rubric_is_another_rubric(store, settings, fake_server) -> Non
     assert fake_server.count == asked
     assert done.tallies[1].cached == 10
     assert report(store, changed).states == {"labelled": 10}
+
+
+def test_a_limit_means_the_same_traces_for_every_rater(store, settings, tmp_path) -> None:
+    # In order of import these come last, in order of a shared prompt prefix first.
+    early = [trace(100 + n).model_copy(update={"tags": {"subset": "a"}}) for n in range(3)]
+    add_traces(store, early)
+    add_traces(store, [trace(200).model_copy(update={"tags": {"subset": "Z"}})])
+    judge(store, RUBRIC, settings, limit=4)
+    result = report(store, RUBRIC)
+    assert result.agreement[0].pairs[0].result.n_items == 4
