@@ -128,29 +128,38 @@ def _payload(trace: Trace, task: Task | None) -> list[Shown]:
     payload = task.reference.payload if task is not None else None
     if payload is None:
         return [Shown("payload", None, "payload: not known")]
-    text = payload if isinstance(payload, str) else _as_returned(payload, _calls_of(trace, task))
+    text = payload if isinstance(payload, str) else _as_returned(payload, trace.messages)
     return [Shown("payload", "payload", "", text)]
 
 
-def _as_returned(payload: Any, calls: Sequence[Call]) -> str:
+def _as_returned(payload: Any, messages: Sequence[Message]) -> str:
     """Write a JSON payload the way a call returned it, else in our own way.
 
     The payload is a value and has no text of its own. Where a result is exactly this value, its
     spelling is taken, so that the same thing need not stand in the view twice.
     """
     ours = _json(payload)
-    for call in calls:
-        result = call.result
-        # Only plain JSON: what is written back letter for letter hides no key and no digit.
-        if result is not None and len(result) <= 2 * len(ours):
-            try:
-                value = json.loads(result)
-            except (ValueError, RecursionError):
-                continue
-            plain = result in (_json(value), _ascii_json(value))
-            if plain and canonical_json(value) == canonical_json(payload):
-                return result
+    for message in messages:
+        text = message.content
+        if message.role != "tool" or not text or len(text) > 2 * len(ours):
+            continue
+        if text == ours or _spells(text, payload):
+            return text
     return ours
+
+
+def _spells(text: str, payload: Any) -> bool:
+    """Whether ``text`` is plain JSON for just this value: no hidden key, no other number type."""
+    try:
+        value = json.loads(text)
+        # What is written back letter for letter holds no key twice and no digit that was lost.
+        return (
+            value == payload
+            and (_ascii_json if text.isascii() else _json)(value) == text
+            and canonical_json(value) == canonical_json(payload)
+        )
+    except (ValueError, RecursionError):
+        return False
 
 
 def said_once(shown: Sequence[Shown], limits: Mapping[ViewPart, int]) -> list[Shown]:

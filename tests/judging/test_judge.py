@@ -336,7 +336,9 @@ class TestRequests:
     def test_the_system_message_is_the_same_for_every_row(
         self, fake_server: FakeServer, make_endpoint: MakeEndpoint
     ) -> None:
-        rows = [(trace("a"), task()), (trace("b"), task("control")), (trace("{{ 7*7 }}"), task())]
+        rows: list[tuple[Trace, Task | None]] = [
+            (trace("a"), task()), (trace("b"), task("control")), (trace("{{ 7*7 }}"), task()),
+        ]  # fmt: skip
         ask(make_endpoint(), rows=rows)
         systems = {request.json["messages"][0]["content"] for request in fake_server.requests}
         assert len(systems) == 1
