@@ -35,6 +35,9 @@ from labelkit.workflows.rubric_ratings import ratings_of_rubric
 _IN_REPLY = "-"
 """``--votes`` without a file: the votes go into the reply itself."""
 
+_MOST_INDENTED = 1000
+"""Rater pairs and votes in a reply that is laid out for reading."""
+
 
 class Words(click.ParamType[tuple[str, ...]]):
     """``a,b,c``: words between commas."""
@@ -73,10 +76,21 @@ class Words(click.ParamType[tuple[str, ...]]):
     help="What means 'no rating'  [default: empty, NA, N/A, nan, null, None]",
 )
 @click.option("--delimiter", metavar="CHAR", help="Of a CSV file; default: found from its header.")
-@click.option("--level", type=click.Choice(LEVELS), default="nominal", help="For alpha.")
-@click.option("--weights", type=click.Choice(list(SCHEMES)), default="identity")
 @click.option(
-    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95
+    "--level", type=click.Choice(LEVELS), default="nominal", help="Level of measurement, for alpha."
+)
+@click.option(
+    "--weights",
+    type=click.Choice(list(SCHEMES)),
+    default="identity",
+    help="How much two different labels agree, for all coefficients.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Of every interval.",
 )
 @click.option(
     "--votes",
@@ -194,7 +208,9 @@ def _as_json(
     out["remarks"] = list(remarks)
     if votes is not None:
         out["votes"] = [vote.__dict__ for vote in votes]
-    return json.dumps(out, ensure_ascii=False, indent=2, allow_nan=False)
+    # The encoder that indents is many times slower; a long reply is not read by people anyway.
+    long = sum(len(group.pairs) for group in groups) + len(votes or ()) > _MOST_INDENTED
+    return json.dumps(out, ensure_ascii=False, indent=None if long else 2, allow_nan=False)
 
 
 def _write_votes(path: Path, votes: Sequence[ItemVote], source: Path | None) -> None:
