@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["tests.fake_server.plugin"]
+pytest_plugins = ["tests.fake_server.plugin", "tests.databases"]
 
 ROOT = Path(__file__).resolve().parents[1]
 

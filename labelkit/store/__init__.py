@@ -9,6 +9,7 @@ labels       commit_labels, append_label, labels_of, label_counts
 pending      pending, pending_rows: the work list of a rater
 completions  completions (the cache), exchanges, usage (the ledger)
 endpoints    learn, learnt: what an endpoint takes
+growth       growth: has anything been added since?
 reports      trace_table, label_table, counts: columns for statistics
 selection    Selection: which traces are meant
 """

@@ -181,7 +181,10 @@ def row(store: Store, digest_or_prefix: str) -> tuple[Trace, Task | None]:
             f"{digest_or_prefix!r} is no trace digest; expected up to 64 hexadecimal digits, as"
             " `labelkit report` and the app show them"
         )
-    query = select(TRACE.c.id, TRACE.c.digest).where(TRACE.c.digest.startswith(prefix)).limit(3)
+    # A whole digest is looked up by its index; a prefix search reads every row.
+    whole = len(prefix) == 64
+    begins = TRACE.c.digest == prefix if whole else TRACE.c.digest.startswith(prefix)
+    query = select(TRACE.c.id, TRACE.c.digest).where(begins).limit(3)
     with store.reading() as connection:
         found = connection.execute(query).all()
     if not found:

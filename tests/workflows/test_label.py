@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -74,8 +73,9 @@ def trace(number: int, state: RowState = RowState.OK) -> Trace:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(f"sqlite:///{tmp_path / 'x.db'}", create=True) as opened:
+def store(url: str) -> Iterator[Store]:
+    """Ten traces, on SQLite and on PostgreSQL: the same line on both."""
+    with Store.open(url, create=True) as opened:
         add_traces(opened, [trace(n) for n in range(10)])
         yield opened
 
@@ -232,7 +232,7 @@ def test_a_changed_rubric_is_another_rubric(store, settings, fake_server) -> Non
     assert report(store, changed).states == {"labelled": 10}
 
 
-def test_a_limit_means_the_same_traces_for_every_rater(store, settings, tmp_path) -> None:
+def test_a_limit_means_the_same_traces_for_every_rater(store, settings) -> None:
     # In order of import these come last, in order of a shared prompt prefix first.
     early = [trace(100 + n).model_copy(update={"tags": {"subset": "a"}}) for n in range(3)]
     add_traces(store, early)
