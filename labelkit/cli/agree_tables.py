@@ -84,7 +84,7 @@ def _head(source: Mapping[str, Any], scale: Scale) -> str:
     missing = ""
     if source["n_missing"]:
         kinds = ", ".join(f"{text!r} {number:,}" for text, number in source["missing"].items())
-        missing = f"; {source['n_missing']:,} ratings missing ({kinds})"
+        missing = f"; missing ratings: {source['n_missing']:,} ({kinds})"
     weights = "" if scale.weights == "identity" else f"; {scale.weights} weights"
     return (
         f"{source['file']}: {source['n_rows']:,} rows, {source['layout']}, item {item}, "
@@ -117,12 +117,14 @@ def _group(group: GroupAgreement, scale: Scale) -> list[RenderableType]:
 def _lines(group: GroupAgreement, scale: Scale) -> list[str]:
     """What has to be said about the numbers: the paradox, the bands, weak intervals."""
     lines = [group.remark] if group.remark else []
-    sure = next((b for b in group.benchmarks if not b.borrowed and b.surely), None)
-    if sure is not None:
+    kappa = next((b for b in group.benchmarks if not b.borrowed), None)
+    if kappa is not None and kappa.landis_koch and kappa.surely:
+        sure = f"with 95% probability it is at least {kappa.surely}"
+        if kappa.surely == "poor":
+            sure = "but no band above poor is 95% sure"
         lines.append(
-            f"{_name(sure.coefficient, scale)} is {sure.landis_koch}; with 95% "
-            f"probability it is at least {sure.surely}. Bands are Landis and "
-            "Koch's, made for kappa; (borrowed) elsewhere."
+            f"{_name(kappa.coefficient, scale)} is {kappa.landis_koch}; {sure}. Bands are Landis "
+            "and Koch's, made for kappa; (borrowed) elsewhere."
         )
     flags = {flag for c in group.coefficients for flag in c.flags}
     flags |= {flag for pair in group.pairs for flag in pair.result.flags}

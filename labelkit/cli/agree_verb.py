@@ -17,6 +17,7 @@ import click
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli.agree_tables import show
 from labelkit.cli.options import in_folder, opened_store
+from labelkit.cli.printable import printable_json
 from labelkit.errors import InputError
 from labelkit.stats.agreement.weights import SCHEMES
 from labelkit.stats.undefined import as_json
@@ -210,7 +211,7 @@ def _as_json(
         out["votes"] = [vote.__dict__ for vote in votes]
     # The encoder that indents is many times slower; a long reply is not read by people anyway.
     long = sum(len(group.pairs) for group in groups) + len(votes or ()) > _MOST_INDENTED
-    return json.dumps(out, ensure_ascii=False, indent=None if long else 2, allow_nan=False)
+    return json.dumps(out, allow_nan=False) if long else printable_json(out)
 
 
 def _write_votes(path: Path, votes: Sequence[ItemVote], source: Path | None) -> None:
@@ -218,7 +219,7 @@ def _write_votes(path: Path, votes: Sequence[ItemVote], source: Path | None) -> 
     if source is not None and path.exists() and path.samefile(source):
         raise InputError(f"{path} holds the ratings; write the votes to another file")
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow([field.name for field in fields(ItemVote)])
             for vote in votes:

@@ -5,7 +5,6 @@ It needs no store: numbers on the command line or a table with a column of strat
 
 from __future__ import annotations
 
-import json
 import re
 from math import isfinite
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import click
 
 from labelkit.cli import console
+from labelkit.cli.printable import printable_json
 from labelkit.errors import InputError
 from labelkit.stats.undefined import Number, Undefined, as_json
 from labelkit.workflows.plan import (
@@ -129,7 +129,7 @@ def command(  # noqa: PLR0913 - one parameter per option is click's way
         asked = KappaWish(kappa, kappa_null, _shares(yes, rate), power)
         results["kappa"] = plan_kappa(asked, confidence)
     if as_text:
-        click.echo(json.dumps(as_json(results), ensure_ascii=False, indent=2, allow_nan=False))
+        click.echo(printable_json(as_json(results)))
     else:
         _show(results)
 

@@ -73,7 +73,8 @@ def test_a_small_table_on_a_terminal(cli: Cli, tmp_path: Path) -> None:
     done = cli("agree", "small.csv")
     assert done.code == 0
     assert "8 items, 3 raters, 23 ratings, 3 labels" in done.out
-    assert "1 ratings missing ('NA' 1)" in done.out
+    assert "missing ratings: 1 ('NA' 1)" in done.out
+    assert "Fleiss' kappa is moderate; with 95% probability it is at least fair" in done.out
     # ann and ben differ on q5 and q8 of 8 items. Shares: ann 4, 2, 2; ben 4, 3, 1 of 8, so
     # pe = (16 + 6 + 2) / 64 = 3/8 and kappa = (6/8 - 3/8) / (5/8) = 0.6.
     assert re.search(r"ann - ben\W+0\.6000", done.out)
@@ -170,6 +171,30 @@ def test_mistakes_get_one_sentence(
     done = cli("agree", *words)
     assert done.code == 2
     assert sentence in done.sentence
+
+
+HOSTILE = "\x00\ud800 \u202e\x1b[31m[red]=cmd()[/red] {{ 7*7 }}"
+
+
+def test_hostile_names_and_labels_are_printed_and_written(
+    cli: Cli, answer: Answer, tmp_path: Path
+) -> None:
+    rows = [
+        {"item": HOSTILE, HOSTILE: HOSTILE, "b": "x", "set": HOSTILE},
+        {"item": "q2", HOSTILE: "x", "b": "x", "set": "s"},
+    ]
+    (tmp_path / "h.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    shown = cli("agree", "h.jsonl", "--by", "set", "--votes", "out.csv")
+    assert shown.code == 0, shown.err
+    assert "\x1b" not in shown.out
+    assert "[red]=cmd()[/red]" in shown.out
+    (tmp_path / "out.csv").read_text(encoding="utf-8")
+    found = answer("h.jsonl", "--by", "set", "--votes")
+    assert found["votes"][0]["item"] == HOSTILE
+    assert HOSTILE in found["groups"][0]["labels"]
+    refused = cli("agree", "h.jsonl", "--raters", f"{HOSTILE},b", "--labels", "x")
+    assert refused.code == 2
+    assert "[red]" in refused.sentence
 
 
 # --- a rubric's raters -------------------------------------------------------------------------
