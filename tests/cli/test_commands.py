@@ -118,7 +118,7 @@ def test_what_our_own_sentences_tell_people_to_type_exists() -> None:
                 for parameter in command.params
                 for name in parameter.opts
             }
-            for option in re.findall(r"(?<!\S)--[a-z-]+", rest):
+            for option in re.findall(r"(?<!\S)--[a-z0-9-]+", rest):
                 assert option in options | {"--help"}, f"{path.name}: labelkit {verb} {option}"
             found.add(verb)
     assert {"init", "models", "rubric"} <= found
