@@ -156,7 +156,8 @@ def _of_file(
     elif delimiter is not None and len(delimiter) != 1:
         raise InputError(f"a delimiter is one character (or tab), not {delimiter!r}")
     found = read_ratings(file, Layout(question=question, by=by, kind=kind, **options))
-    remarks = [
+    remarks = list(found.remarks)
+    remarks += [
         f"question {one.question!r}: {remark}" if one.question is not None else remark
         for one in found.rated
         for remark in one.remarks

@@ -155,5 +155,14 @@ def resolved(path: Path, layout: Layout, header: Sequence[str]) -> Layout:
 
 def _guess(header: Sequence[str], names: Sequence[str], taken: set[str | None]) -> str | None:
     """The first name of ``names`` that a free column has, whatever its case and punctuation."""
-    plain = {re.sub(r"\W+", "_", h.lower()).strip("_"): h for h in reversed(header)}
+    plain = {_plain(h): h for h in reversed(header)}
     return next((plain[n] for n in names if n in plain and plain[n] not in taken), None)
+
+
+def is_item_name(name: str) -> bool:
+    """Tell whether a column is called what item columns are called."""
+    return _plain(name) in ITEM_NAMES
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W+", "_", name.lower()).strip("_")

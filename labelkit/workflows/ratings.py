@@ -20,7 +20,7 @@ from labelkit.stats.encode import MISSING, Place, encode
 from labelkit.stats.ratings import RatingTable, from_codes
 from labelkit.workflows.rating_files import Column, Columns, Ints, read_columns
 from labelkit.workflows.rating_labels import label_values
-from labelkit.workflows.rating_layout import Layout, columns_of, resolved
+from labelkit.workflows.rating_layout import Layout, columns_of, is_item_name, resolved
 
 _MOST_LABELS = 1000
 _MOST_CELLS = 2 * 10**8
@@ -64,14 +64,12 @@ class RatingFile:
     columns: Mapping[str, Any]
     n_rows: int
     rated: tuple[Rated, ...]
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class _Sheet:
-    """All cells of a file, items x raters: which of ``cells`` each holds, -1 where none is.
-
-    ``row_of`` gives, for rows of the file with an item, the row of this sheet.
-    """
+    """All cells of a file: ``held`` is items x raters, a position in ``cells`` or -1."""
 
     items: Sequence[str]
     raters: tuple[str, ...]
@@ -103,8 +101,8 @@ def read_ratings(path: Path, layout: Layout | None = None) -> RatingFile:
 
     columns = read_columns(path, pick, delimiter=wanted.delimiter)
     settled = found[0]
-    if settled.item is None and not wanted.raters:
-        _ask_for_item(columns, settled)
+    guessed = settled.raters and not wanted.raters
+    remarks = _strangers(columns, settled) if guessed else ()
     sheet = _wide(columns, settled) if settled.raters else _long(columns, settled)
     names: dict[str, Any] = {"item": settled.item, "question": settled.question}
     if settled.raters:
@@ -117,6 +115,7 @@ def read_ratings(path: Path, layout: Layout | None = None) -> RatingFile:
         {**names, "by": list(settled.by)},
         columns.n_rows,
         _questions(sheet, settled),
+        remarks,
     )
 
 
@@ -142,20 +141,31 @@ def _wide(columns: Columns, layout: Layout) -> _Sheet:
     return sheet
 
 
-def _ask_for_item(columns: Columns, layout: Layout) -> None:
-    """Where no column was found to name the items, refuse a first column that seems to."""
-    first = columns.chosen[layout.raters[0]]
-    others = {v for name in layout.raters[1:] for v in columns.chosen[name].values}
-    if (
-        columns.n_rows > 2
-        and len(first.values) == columns.n_rows
-        and others.isdisjoint(first.values)
-    ):
-        raise InputError(
-            f"column {first.name!r} holds another value in every row ({first.values[0]!r} ...): "
-            f"if it names the items add --item {first.name!r}, else name the rater columns with "
-            "--raters"
-        )
+def _strangers(columns: Columns, layout: Layout) -> tuple[str, ...]:
+    """Refuse a column that is no rater, and remark on one that may be none.
+
+    Only where nobody named the rater columns: an id or a comment read as a rater would spoil
+    every number without a word.
+    """
+    remarks = []
+    for name in layout.raters:
+        mine = set(columns.chosen[name].values) - set(layout.missing)
+        others = {v for n in layout.raters if n != name for v in columns.chosen[n].values}
+        alone = mine.isdisjoint(others)
+        if len(mine) == columns.n_rows > 2 and (alone or is_item_name(name) or len(mine) > 20):
+            beside = "name the rater columns with --raters"
+            if layout.item is None:
+                beside = f"if it names the items add --item {name!r}, else {beside}"
+            raise InputError(
+                f"column {name!r} holds another value in every row (such as "
+                f"{columns.chosen[name].values[0]!r}), as no rater does; {beside}"
+            )
+        if mine and alone and len(layout.raters) > 1:
+            remarks.append(
+                f"{name!r} shares no label with any other column; if it is no rater, name the "
+                "rater columns with --raters"
+            )
+    return tuple(remarks)
 
 
 def _key(value: Any) -> tuple[str, Any]:

@@ -199,6 +199,9 @@ def test_long_strata_follow_the_item(tmp_path: Path) -> None:
         (LONG + "no,ann,q1\n", {}, r"item 'q1', rater 'ann': rated 2 times \('yes' and 'no'\)"),
         (LONG.replace("ann,q3", ",q3"), {}, r"row 5 has no 'rater'"),
         ("Q,a,b\nq1,x,y\nq2,x,x\nq3,y,y\n", {}, r"column 'Q' holds another value.*--item 'Q'"),
+        ("item,id,a,b\nq1,1,2,2\nq2,2,2,3\nq3,3,1,1\n", {},
+         r"column 'id' holds another value in every row .*; name the rater columns"),
+        ("item,a,b,why\nq1,x,x,it is\nq2,x,y,is not\nq3,y,y,so\n", {}, r"column 'why' holds"),
         (b"item,a,b\nq1,x,y\nq2,caf\xe9,y\n", {}, r"line 3: byte 0xe9 is not UTF-8"),
         ("item,a,b\nq1,x,y\n".encode("utf-16"), {}, r"is UTF-16 text"),
         (b"PK\x03\x04\xff\xfe\x00", {}, r"spreadsheet; save the sheet as CSV"),
@@ -237,6 +240,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_scores_without_a_label_set_are_refused_before_memory_is(tmp_path: Path) -> None:
     lines = "".join(f"q{k},{k / 7:.6f},{k / 9:.6f}\n" for k in range(900))
     with pytest.raises(InputError, match=r"different labels .* are no label set"):
+        read(tmp_path, "item,a,b\n" + lines, raters=("a", "b"))
+    with pytest.raises(InputError, match=r"holds another value in every row"):
         read(tmp_path, "item,a,b\n" + lines)
 
 
@@ -253,6 +258,15 @@ def test_a_column_nobody_filled_is_named(tmp_path: Path) -> None:
     assert rated.remarks == ("without any rating: note",)
     (group,) = agreement_of(rated, Scale())
     assert group.n_raters == 2
+
+
+def test_a_column_that_may_be_no_rater_is_remarked(tmp_path: Path) -> None:
+    text = "item,domain,a,b\n1,law,x,x\n2,law,y,x\n3,tax,y,y\n"
+    found = read(tmp_path, text)
+    assert found.remarks[0].startswith("'domain' shares no label with any other column")
+    assert len(found.remarks) == 1
+    assert read(tmp_path, text, raters=("domain", "a")).remarks == ()
+    assert read(tmp_path, text, by=("domain",)).remarks == ()
 
 
 def test_nothing_rated_is_undefined_and_no_error(tmp_path: Path) -> None:
