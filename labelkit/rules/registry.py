@@ -16,6 +16,10 @@ _CLASSIFIERS: dict[str, Classifier] = {
 }
 
 
+RULES_VERSION = "1"
+"""Part of every rule's identity. Raise it when any classifier may label a trace differently."""
+
+
 def classifier_names() -> tuple[str, ...]:
     """Names of all rule classifiers, sorted."""
     return tuple(sorted(_CLASSIFIERS))

@@ -22,7 +22,7 @@ from labelkit.models.client import Client
 from labelkit.models.local import resolve
 from labelkit.models.structured import probe
 from labelkit.models.waiting import Wait
-from labelkit.rules.registry import classifier
+from labelkit.rules.registry import RULES_VERSION, classifier
 from labelkit.rules.ruling import Classifier, Ruling
 from labelkit.settings import JudgeSettings, Settings
 from labelkit.store import Selection, Store
@@ -158,7 +158,12 @@ def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
         kind="rule",
         name=rubric.rule,
         version=rubric.version,
-        spec={"rubric": rubric.name, "rubric_digest": rubric.digest, **rubric.rule_policy},
+        spec={
+            "rubric": rubric.name,
+            "rubric_digest": rubric.digest,
+            "rules": RULES_VERSION,
+            **rubric.rule_policy,
+        },
     )
     add_rater(store, rater)
     tally = Tally(rater.name, rater.kind, rater.digest)
