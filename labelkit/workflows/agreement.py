@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -94,9 +94,8 @@ class GroupAgreement:
     remark: str
 
 
-@dataclass(frozen=True)
-class ItemVote:
-    """What one item's ratings come to.
+class ItemVote(NamedTuple):
+    """What one item's ratings come to; a tuple, because there may be a million of them.
 
     Args:
         question: the question, or None.

@@ -133,6 +133,12 @@ def test_votes_in_the_reply_and_in_a_file(cli: Cli, answer: Answer, tmp_path: Pa
     assert {k: r["majority"] for k, r in rows.items()} == {
         k: v["majority"] for k, v in votes.items()
     }
+    assert {row["tied"] for row in rows.values()} == {""}
+    assert rows["q2"]["share"] == repr(2 / 3)
+    (tmp_path / "tie.csv").write_text("item,a,b\n1,x,y\n2,y,y\n", encoding="utf-8")
+    assert cli("agree", "tie.csv", "--votes", "tie_votes.csv").code == 0
+    line = (tmp_path / "tie_votes.csv").read_text(encoding="utf-8").splitlines()[1]
+    assert line.startswith(",1,,tie,x|y,2,0.5,")
     refused = cli("agree", "small.csv", "--votes", "small.csv")
     assert refused.code == 2
     assert "holds the ratings" in refused.sentence
