@@ -119,6 +119,20 @@ def test_high_agreement_with_low_kappa_is_explained_in_one_line(
     assert group["two_by_two"]["prevalence_index"] == pytest.approx((92 - 2) / 100)
 
 
+def test_confidence_is_that_of_every_interval(cli: Cli, answer: Answer, tmp_path: Path) -> None:
+    (tmp_path / "small.csv").write_text(SMALL, encoding="utf-8")
+    usual, lower = (
+        answer("small.csv", "--level", "nominal", *more)["groups"][0]
+        for more in ((), ("--confidence", "0.8"))
+    )
+    for one, other in zip(usual["coefficients"], lower["coefficients"], strict=True):
+        if one["interval"]:
+            assert other["interval"]["level"] == 0.8
+            assert other["interval"]["low"] > one["interval"]["low"]
+    assert lower["pairs"][0]["result"]["interval"]["level"] == 0.8
+    assert "80% CI" in cli("agree", "small.csv", "--confidence", "0.8").out
+
+
 def test_votes_in_the_reply_and_in_a_file(cli: Cli, answer: Answer, tmp_path: Path) -> None:
     (tmp_path / "small.csv").write_text(SMALL, encoding="utf-8")
     votes = {v["item"]: v for v in answer("small.csv", "--votes")["votes"]}
@@ -272,6 +286,9 @@ def test_raters_of_a_rubric(cli: Cli, answer: Answer, labelled: Path) -> None:
     # Rule and judge one share items 0-4 and differ on 4: rude 2 of 5 and 3 of 5.
     pe = (2 / 5) * (3 / 5) + (3 / 5) * (2 / 5)
     assert pairs["rule", "one"]["value"] == pytest.approx((0.8 - pe) / (1 - pe))
+    # Rule and one: alike on all three traces of big; on one of the two of small they share.
+    raw = [g["pairs"][0]["result"]["observed"] for g in (big, small)]
+    assert raw == [1.0, 0.5]
     assert found["source"]["missing"] == {"tone": {"failed": 1}}
     with Store.open(f"sqlite:///{labelled.parent / 'labelkit.db'}") as store:
         (same,) = agree(store, load_rubric(labelled))

@@ -61,6 +61,13 @@ def test_strata_in_proportion() -> None:
     assert plan.half_width == plan_sample(Wish(n=10, population=100)).half_width
 
 
+def test_design_effect_widens_every_stratum() -> None:
+    plan = plan_sample(Wish(n=20, design_effect=2.0), {"a": 10**9})
+    interval = wilson(5, 10)  # 20 rows that are worth 10
+    assert not isinstance(interval, Undefined)
+    assert plan.strata[0].half_width == pytest.approx(interval.half_width)
+
+
 def test_strata_equally() -> None:
     plan = plan_sample(Wish(n=30), {"a": 60, "b": 30, "c": 4}, Spread("equal"))
     # c is taken whole; a and b share the 26 that are left.

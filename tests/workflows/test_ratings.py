@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labelkit.domain.rubric import LabelDefinition, Question
 from labelkit.errors import FormatError, InputError, LabelkitError, StatisticsError
 from labelkit.stats.agreement import cohen_kappa, fleiss_kappa
 from labelkit.stats.ratings import from_rows, from_triples
 from labelkit.stats.undefined import Undefined
+from labelkit.workflows import rubric_ratings
 from labelkit.workflows.agreement import Scale, agreement_of, vote_tally, votes_of
 from labelkit.workflows.rating_layout import Layout
 from labelkit.workflows.ratings import RatingFile, read_ratings
+from labelkit.workflows.rows import FAILED, Votes
 
 WIDE = "item,ann,ben\nq1,yes,yes\nq2,yes,no\nq3,no,no\nq4,NA,yes\n"
 LONG = """\
@@ -162,6 +165,18 @@ def test_questions_and_strata(tmp_path: Path) -> None:
     # Law alone: a kind, kind; b kind, rude. po 1/2, pe 1 * 1/2: kappa 0.
     assert by_name["cohen_kappa"].value == pytest.approx(0.0)
     assert groups[2].labels == ("kind", "rude"), "a stratum keeps the label set of its question"
+
+
+def test_a_column_plays_one_part(tmp_path: Path) -> None:
+    text = "item,worker,ann,label\n1,w1,x,x\n2,w1,y,x\n3,w2,y,y\n"
+    found = read(tmp_path, text, by=("worker",))
+    assert (found.layout, found.columns["raters"]) == ("wide", ["ann", "label"])
+    found = read(tmp_path, text, raters=("ann", "label"))
+    assert (found.layout, found.columns["raters"]) == ("wide", ["ann", "label"])
+    found = read(tmp_path, text)
+    assert (found.layout, found.columns["rater"]) == ("long", "worker")
+    found = read(tmp_path, text, label="ann")
+    assert (found.columns["item"], found.columns["label"]) == ("item", "ann")
 
 
 def test_long_strata_follow_the_item(tmp_path: Path) -> None:
@@ -328,3 +343,26 @@ def test_wide_and_long_hold_the_same_ratings(
     )
     if not isinstance(direct.value, Undefined):
         assert pair.value == pytest.approx(direct.value)
+
+
+def test_a_subset_is_compared_within_its_own_labels() -> None:
+    def label(name: str, *subsets: str) -> LabelDefinition:
+        return LabelDefinition(name=name, title=name, key=name, include=name, subsets=subsets)
+
+    asked = Question(
+        id="q",
+        type="choice",
+        text="?",
+        labels=(label("a"), label("b", "required"), label("c", "control")),
+    )
+    votes = [
+        Votes(name=name, kind="judge", digest=name, codes=np.array(codes, dtype=np.int32))
+        for name, codes in (("one", [0, 1, 0, 2, FAILED]), ("two", [0, 1, 1, 2, 2]))
+    ]
+    required = np.array([True, True, True, False, False])
+    strata = [("subset=required", required, "required"), ("subset=control", ~required, "control")]
+    rated = rubric_ratings._rated(asked, votes, strata)
+    assert rated.table.categories == ("a", "b", "c")
+    assert [s.table.categories for s in rated.strata] == [("a", "b"), ("a", "c")]
+    assert [(s.table.n_items, s.table.n_pairable) for s in rated.strata] == [(3, 3), (2, 1)]
+    assert rated.missing == {"failed": 1}
