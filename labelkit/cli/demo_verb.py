@@ -16,8 +16,10 @@ CLOSING = """\
 What this shows: every station of the line ran for real on this machine, without a key or a GPU,
 in {seconds:.0f} s.
 What it does not show: a good judge. {verdict}
-Point labelkit at a better one: in {settings}, give an endpoint a base_url (and api_key_env), or a
-model_path to a larger GGUF file, name it under judges, and run in that folder:
+Point labelkit at a better one: give an endpoint a base_url (and api_key_env), or a model_path to a
+larger GGUF file, and name it under judges, in
+    {settings}
+Then run in that folder:
     labelkit judge --rubric {rubric} && labelkit report --rubric {rubric}
 Look at the traces and their labels in the browser:
     labelkit app --in {folder}"""

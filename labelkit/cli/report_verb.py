@@ -19,6 +19,8 @@ from labelkit.stats.undefined import Number, Undefined, as_json
 from labelkit.workflows.rates import RateResult
 from labelkit.workflows.report import Agreement, RaterSummary, Report, report
 
+USUAL = ("fleiss_kappa", "gwet_ac")
+
 
 @click.command("report")
 @rubric_option
@@ -132,9 +134,11 @@ def _agreement(agreement: Agreement) -> RenderableType:
         )
         for pair in agreement.pairs
     ]
+    # Every coefficient for all rows; for a subset the one that is asked for most. JSON has all.
+    shown = [c for c in agreement.coefficients if agreement.group == "all" or c.name in USUAL]
     rows += [
         ("all raters", c.name, _number(c.value), _interval(c), _percent(c.observed), str(c.n_items))
-        for c in agreement.coefficients
+        for c in shown
     ]
     columns = ("raters", "coefficient", "value", "95% interval", "raw agreement", "n")
     title = f"Agreement on {agreement.question!r} ({agreement.group})"

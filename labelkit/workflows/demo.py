@@ -40,9 +40,9 @@ judges:
     endpoint: embedded
     allow_self_judging: true
     # Short replies, because a small model on two cores writes some 40 tokens a second.
-    rationale_chars: 60
+    rationale_chars: 40
     max_quotes: 1
-    quote_chars: 40
+    quote_chars: 24
     max_tokens: 128
 """
 
