@@ -30,6 +30,7 @@ from typing import Any, Self
 
 from labelkit.domain.endpoint import Endpoint
 from labelkit.errors import EndpointError
+from labelkit.models.openmp import environment_with_openmp
 from labelkit.models.weights import check_gguf, find_weights
 
 CONTEXT_TOKENS = 8192
@@ -78,6 +79,7 @@ class LocalServer:
         self._address = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._log: Any = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     @property
     def base_url(self) -> str:
@@ -107,11 +109,13 @@ class LocalServer:
                 "run `pip install 'labelkit[local]'`, or configure an endpoint with engine: api"
             )
         self._log = tempfile.TemporaryFile(prefix="labelkit-local-")  # noqa: SIM115
+        self._folder = tempfile.TemporaryDirectory(prefix="labelkit-local-")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "labelkit.models.local_server"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
+            env=environment_with_openmp(Path(self._folder.name)),
             # Ctrl-C is for us: we end the server after the row in hand is recorded.
             start_new_session=True,
         )
@@ -128,6 +132,9 @@ class LocalServer:
         process, self._process, self._address = self._process, None, ""
         if process is not None:
             _end(process)
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
         if self._log is not None:
             self._log.close()
             self._log = None
