@@ -90,7 +90,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _raters(raters: Sequence[RaterSummary]) -> RenderableType:
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             rater.name,
             rater.kind,
@@ -100,7 +100,13 @@ def _raters(raters: Sequence[RaterSummary]) -> RenderableType:
         )
         for rater in raters
     ]
-    columns = ("rater", "kind", "labels", "without a label", "labelled")
+    columns: tuple[str, ...] = ("rater", "kind", "labels", "without a label", "labelled")
+    if any(rater.self_consistency is not None for rater in raters):
+        columns = (*columns, "self-consistency")
+        rows = [
+            (*row, "" if r.self_consistency is None else f"{r.self_consistency:.1%}")
+            for row, r in zip(rows, raters, strict=True)
+        ]
     return console.table("Raters", columns, rows, text_columns=4)
 
 

@@ -8,7 +8,6 @@
     verdict.py       a reply becomes a verdict or a null with a reason, never a guess
     judge.py         one judge: rubric x framing x endpoint x decoding x parser
     independence.py  who may judge whose traces
-    consistency.py   repeats of one judge
 
 This package knows rubrics only through the rubric object: one package serves every scheme.
 """

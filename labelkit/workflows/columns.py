@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from labelkit.domain.label import Outcome, Rater
 from labelkit.domain.rubric import Question, Rubric
+from labelkit.stats.vote import RowOutcome, majority
 from labelkit.store import Store
 from labelkit.store.raters import raters
 from labelkit.store.reports import LabelTable, TraceTable, label_table, trace_table
@@ -110,30 +111,38 @@ def _votes(
     for kind, code, count in zip(table.kinds, meaning, times, strict=True):
         if code < 0 and count:
             reasons[str(kind.reason)] += count
+    codes, consistency = _one_per_row(rows, table.repeat[mine], given, len(ids), len(labels))
     return Votes(
         name=rater.name,
         kind=rater.kind,
         digest=rater.digest,
-        codes=_one_per_row(rows, given, len(ids), len(labels)),
+        codes=codes,
+        consistency=consistency,
         flags=_flag_masks(table, kinds, rows, len(ids)) if rater.kind == "rule" else {},
         null_reasons=dict(sorted(reasons.items())),
     )
 
 
-def _one_per_row(rows: NDArray[np.int64], given: Codes, n_rows: int, n_labels: int) -> Codes:
-    """One code per row. Repeats vote; a split leaves the judge undecided (``tie``)."""
+def _one_per_row(
+    rows: NDArray[np.int64], repeats: NDArray[np.int64], given: Codes, n_rows: int, n_labels: int
+) -> tuple[Codes, float | None]:
+    """One code per row, and how firmly a judge stands by it.
+
+    Repeats vote; a split leaves the judge undecided (``tie``). Self-consistency is the mean share
+    of the leading label over rows with several readable repeats; None where there are none.
+    """
     codes = np.full(n_rows, UNLABELLED, dtype=np.int32)
     codes[rows] = given
-    times = np.bincount(rows, minlength=n_rows)
-    if times.max(initial=0) <= 1:
-        return codes
-    tally = np.zeros((n_rows, n_labels), dtype=np.int32)
-    read = given >= 0
-    np.add.at(tally, (rows[read], given[read]), 1)
-    top = tally.max(axis=1)
-    leaders = (tally == top[:, None]).sum(axis=1)
-    voted = np.where(leaders == 1, tally.argmax(axis=1), TIED)
-    return np.where((times > 1) & (top > 0), voted, codes).astype(np.int32)
+    width = int(repeats.max(initial=0)) + 1
+    if width == 1:
+        return codes, None
+    matrix = np.full((n_rows, width), -1, dtype=np.int32)
+    matrix[rows, repeats] = np.maximum(given, -1)
+    vote = majority(matrix, n_labels)
+    decided = np.where(vote.outcomes == RowOutcome.TIE, TIED, vote.codes)
+    codes = np.where(vote.n_votes > 0, decided, codes).astype(np.int32)
+    several = vote.n_votes > 1
+    return codes, float(vote.share[several].mean()) if several.any() else None
 
 
 def _flag_masks(

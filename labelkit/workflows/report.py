@@ -27,7 +27,10 @@ ENSEMBLE = "ensemble"
 
 @dataclass(frozen=True)
 class RaterSummary:
-    """What one rater did with the rows: labels given, and rows without one, by reason."""
+    """What one rater did with the rows: labels given, and rows without one, by reason.
+
+    ``self_consistency``: mean share of the leading label where it labelled a row several times.
+    """
 
     name: str
     kind: str
@@ -36,6 +39,7 @@ class RaterSummary:
     without: Mapping[str, int]
     null_reasons: Mapping[str, int]
     label_counts: Mapping[str, int]
+    self_consistency: float | None
 
 
 @dataclass(frozen=True)
@@ -201,6 +205,7 @@ def _summary(column: Votes, labels: Sequence[str]) -> RaterSummary:
         without=states,
         null_reasons=column.null_reasons,
         label_counts={label: given[code] for code, label in enumerate(labels)},
+        self_consistency=column.consistency,
     )
 
 

@@ -43,7 +43,8 @@ class Votes:
 
     ``codes``: shape (n_rows,), index into the question's labels, or a state above.
     ``flags``: for rules, flag name -> mask of rows that carry it. ``null_reasons``: why labels
-    are missing, with counts, as the rater recorded it.
+    are missing, with counts, as the rater recorded it. ``consistency``: mean share of the leading
+    label over rows that the rater labelled several times, None where it did not.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Votes:
     codes: Codes
     flags: Mapping[str, Mask] = field(default_factory=dict)
     null_reasons: Mapping[str, int] = field(default_factory=dict)
+    consistency: float | None = None
 
     @property
     def seen(self) -> Mask:

@@ -74,8 +74,9 @@ class Workplace:
         )
 
     def start(self, *words: str) -> subprocess.Popen:
+        # Background jobs of a shell ignore Ctrl-C; tests run from one must still be able to send it.
         return subprocess.Popen(
-            self.command(*words),
+            ["env", "--default-signal=INT", *self.command(*words)],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -200,7 +200,10 @@ def test_repeats_vote_and_a_split_judge_is_undecided(store, settings, fake_serve
     )
     done = judge(store, RUBRIC, twice)
     assert done.tallies[1].labelled == 20
-    assert report(store, RUBRIC, rater="j:plain").states == {"labelled": 0, "tie": 10}
+    split = report(store, RUBRIC, rater="j:plain")
+    assert split.states == {"labelled": 0, "tie": 10}
+    # One of two repeats leads in every row: half.
+    assert [rater.self_consistency for rater in split.raters] == [None, 0.5]
 
 
 def test_a_model_may_not_grade_itself_unless_allowed(store, settings, fake_server) -> None:
