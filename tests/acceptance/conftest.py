@@ -74,7 +74,7 @@ class Workplace:
         )
 
     def start(self, *words: str) -> subprocess.Popen:
-        # Background jobs of a shell ignore Ctrl-C; tests run from one must still be able to send it.
+        # A shell's background jobs ignore Ctrl-C; tests run from one must be able to send it.
         return subprocess.Popen(
             ["env", "--default-signal=INT", *self.command(*words)],
             cwd=self.folder,

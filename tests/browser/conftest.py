@@ -95,7 +95,7 @@ def command(folder: Path, port: int) -> list[str]:
 
 def start(folder: Path, port: int) -> subprocess.Popen[bytes]:
     """Start the command and wait until its server answers."""
-    # Background jobs of a shell ignore Ctrl-C; tests run from one must still be able to send it.
+    # A shell's background jobs ignore Ctrl-C; tests run from one must be able to send it.
     interruptible = ["env", "--default-signal=INT", *command(folder, port)]
     process = subprocess.Popen(
         interruptible, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
