@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from playwright.sync_api import Locator
 
 from tests.app.stores import ATTACK, JUDGE, LONG
 from tests.browser.conftest import Served, Visit
@@ -26,6 +27,12 @@ def text_of(visit: Visit, selector: str, place: int = 0) -> str:
     return text
 
 
+def unfold(call: Locator) -> None:
+    """Open a folded call. The browser tells the page of an opened fold a moment after the click."""
+    call.locator("summary").click()
+    call.locator("pre").first.wait_for()
+
+
 def test_the_list_loads_and_leads_to_a_trace_and_back(visit: Visit, served: Served) -> None:
     visit.go()
     visit.wait(".end[data-rows='5']")
@@ -33,12 +40,12 @@ def test_the_list_loads_and_leads_to_a_trace_and_back(visit: Visit, served: Serv
     wanted = served.filled.traces[1].digest
     visit.page.locator(f"a[data-trace='{wanted}']").click()
     visit.wait(f".end[data-trace='{wanted}']")
-    assert visit.page.url.endswith(f"?trace={wanted}")
+    visit.page.wait_for_url(f"**/?trace={wanted}")
     assert text_of(visit, ".top.final .t") == "Go away."
     assert visit.no_sideways_scrolling()
     visit.page.get_by_role("button", name="All traces").click()
     visit.wait(".end[data-rows='5']")
-    assert "trace=" not in visit.page.url
+    visit.page.wait_for_function("!location.search.includes('trace=')")
 
 
 def test_a_deep_link_opens_its_trace_and_survives_a_reload(visit: Visit, served: Served) -> None:
@@ -64,7 +71,7 @@ def test_calls_stand_with_their_results_and_labels_beside_the_path(
     assert calls.nth(0).locator(".badge.bad").count() == 0
     assert calls.nth(1).locator(".badge.bad").inner_text() == "error"
     assert calls.nth(1).locator("pre").count() == 0, "a closed fold costs nothing"
-    calls.nth(1).locator("summary").click()
+    unfold(calls.nth(1))
     assert calls.nth(1).locator("pre").all_inner_texts() == ["{}", '{"error": "not allowed"}']
     judged = visit.page.locator(".label", has_text=JUDGE.name)
     assert "It is short." in judged.inner_text()
@@ -82,7 +89,7 @@ def test_hostile_text_is_shown_verbatim_and_does_nothing(visit: Visit, served: S
     assert text_of(visit, ".top.user .t") == f"question {ATTACK}"
     assert text_of(visit, ".top.final .t") == f"answer {ATTACK}"
     call = visit.page.locator(".ev.call")
-    call.locator("summary").click()
+    unfold(call)
     assert text_of(visit, ".ev.call pre", 0) == ATTACK
     assert text_of(visit, ".ev.call strong").startswith(f"tool {ATTACK[:100]}")
     assert f"because {ATTACK}" in [text_of(visit, ".label .why", n) for n in range(1)]
@@ -98,7 +105,7 @@ def test_a_line_of_half_a_megabyte_opens_bit_by_bit(visit: Visit, served: Served
     visit.go(f"?trace={served.filled.attack.digest}")
     visit.wait(".end[data-trace]")
     call = visit.page.locator(".ev.call")
-    call.locator("summary").click()
+    unfold(call)
     result = call.locator("pre").nth(1)
     assert result.evaluate("e => e.textContent") == LONG[:FIRST]
     assert result.evaluate("e => e.scrollWidth <= e.clientWidth")
