@@ -158,6 +158,8 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     # With a write-ahead log NORMAL survives a killed process; only a power cut may lose the tail.
     connection.execute("PRAGMA synchronous = NORMAL")
+    # Folding the log back costs a third of a judge run at the default of 4 MB; 40 MB is no burden.
+    connection.execute("PRAGMA wal_autocheckpoint = 10000")
     connection.execute("PRAGMA wal_autocheckpoint = 4000")
 
 

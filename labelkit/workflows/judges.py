@@ -141,17 +141,21 @@ class JudgePass:
     def _commit(self, finished: Sequence[tuple[_Job, Judgement]]) -> None:
         """Write finished rows. A row that failed because the endpoint is beyond use stays owed."""
         labels: list[Label] = []
+        kept: list[Label] = []
         exchanges: list[Completion] = []
         for job, judgement in finished:
             if self._client.fatal is not None and any(
                 c.failure is not None for c in judgement.completions
             ):
                 continue
+            kept.append(judgement.labels[-1])
             exchanges += judgement.completions
             labels += _versioned(judgement.labels, job.owed.version)
-            self.tally.count(judgement.labels[-1])
-            self._progress.advance(self.stage)
         commit_labels(self._store, labels, exchanges)
+        # Only what is committed counts as done: whoever listens may interrupt here.
+        for label in kept:
+            self.tally.count(label)
+            self._progress.advance(self.stage)
         self._progress.facts(self.stage, ledger_line(self._client.ledger))
 
 

@@ -24,7 +24,8 @@ N = 24
 @pytest.fixture
 def folder(tmp_path: Path, fake_server: FakeServer) -> Path:
     """A demo folder whose model is the fake server: all else is as the demo writes it."""
-    place = f"engine: api\n    base_url: {fake_server.base_url}"
+    # Four at once, so that a run can be stopped between two commits.
+    place = f"engine: api\n    base_url: {fake_server.base_url}\n    max_concurrency: 4"
     settings = SETTINGS.replace("engine: local", place)
     assert settings != SETTINGS
     (tmp_path / "labelkit.yaml").write_text(settings, encoding="utf-8")
