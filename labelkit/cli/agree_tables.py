@@ -163,7 +163,9 @@ def _values(c: Coefficient) -> tuple[str, str, str, str]:
     if not isinstance(c.interval, Undefined):
         mark = "*" if any(flag in c.flags for flag in _UNSURE) else ""
         interval = f"{c.interval.low:.3f} - {c.interval.high:.3f}{mark}"
-    raw = f"{c.observed:.1%}" if is_defined(c.observed) else ""
+    # Under distances that are no shares (interval alpha) observed agreement is no percentage.
+    shown = is_defined(c.observed) and 0 <= c.observed <= 1
+    raw = f"{c.observed:.1%}" if shown else ""
     return _number(c.value), f"{c.se:.4f}" if is_defined(c.se) else "", interval, raw
 
 

@@ -9,7 +9,7 @@ import click
 from labelkit.catalog.rubric_schema import rubric_json_schema
 from labelkit.catalog.rubrics import load_rubric, rubric_names
 from labelkit.cli import console
-from labelkit.rules.registry import classifier
+from labelkit.rules.registry import rule_of
 
 
 @click.group("rubric")
@@ -34,8 +34,7 @@ def list_rubrics() -> None:
 def check(rubric: str) -> None:
     """Read RUBRIC and say what is wrong with it, or what it holds."""
     loaded = load_rubric(rubric)
-    if loaded.rule is not None:
-        classifier(loaded.rule)
+    rule_of(loaded)
     questions = ", ".join(f"{q.id} ({len(q.labels)} labels)" for q in loaded.questions)
     click.echo(f"{loaded.name} {loaded.version}: in order; digest {loaded.digest[:12]}")
     click.echo(f"questions: {questions}")

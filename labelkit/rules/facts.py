@@ -20,17 +20,20 @@ Facts (numbers unless said otherwise):
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Mapping
 
 from labelkit.domain.rubric import FactRange, Rubric, RuleCase
 from labelkit.domain.task import Tag, Task
-from labelkit.domain.trace import Trace, tags_of
+from labelkit.domain.trace import RowState, Trace, tags_of
+from labelkit.errors import InputError
 from labelkit.grounding.calls import Call, pair_calls
 from labelkit.grounding.visible import visible_answer
 from labelkit.rules.ruling import Ruling
 
 Facts = Mapping[str, Tag]
+_NOTHING = Trace(model="", messages=(), state=RowState.NO_TEXT)
 
 
 def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
@@ -45,6 +48,25 @@ def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
             reason = f"row {number} of the rule table"
             return Ruling(label=case.label, reason=reason, flags=_flags(case))
     return Ruling(label=None, reason="no row of the rule table matches")
+
+
+def check(rubric: Rubric) -> None:
+    """Refuse a table that asks for a fact nobody counts: it would never match.
+
+    Raises:
+        InputError: names the fact, the known ones and the nearest guess.
+    """
+    known = set(count_facts(_NOTHING, {}))
+    for number, case in enumerate(rubric.rule_table, start=1):
+        for name in case.when:
+            if name not in known and not name.startswith(("calls:", "tag:")):
+                near = difflib.get_close_matches(name, known, n=1)
+                guess = f"did you mean {near[0]!r}? " if near else ""
+                listed = ", ".join(sorted(known))
+                raise InputError(
+                    f"row {number} of the rule table of rubric {rubric.name} asks for {name!r}, "
+                    f"which is no fact; {guess}facts are {listed}, calls:NAME, tag:NAME"
+                )
 
 
 def count_facts(trace: Trace, tags: Mapping[str, Tag]) -> dict[str, Tag]:

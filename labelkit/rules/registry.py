@@ -5,6 +5,7 @@ A new scheme's rule is one file beside this one and one line in the table below.
 
 from __future__ import annotations
 
+from labelkit.domain.rubric import Rubric
 from labelkit.errors import InputError
 from labelkit.rules import facts, tool_failure, tool_failure_substring
 from labelkit.rules.ruling import Classifier
@@ -23,6 +24,20 @@ RULES_VERSION = "1"
 def classifier_names() -> tuple[str, ...]:
     """Names of all rule classifiers, sorted."""
     return tuple(sorted(_CLASSIFIERS))
+
+
+def rule_of(rubric: Rubric) -> Classifier | None:
+    """Return the classifier of a rubric, checked against what it needs; None without a rule.
+
+    Raises:
+        InputError: an unknown classifier, or a rule table that asks for unknown facts.
+    """
+    if rubric.rule is None:
+        return None
+    found = classifier(rubric.rule)
+    if found is facts.classify:
+        facts.check(rubric)
+    return found
 
 
 def classifier(name: str) -> Classifier:

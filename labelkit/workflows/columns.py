@@ -62,14 +62,22 @@ def read_votes(
 ) -> tuple[list[Votes], list[str]]:
     """Return one column of votes per rater, and remarks about identities left out."""
     # Whoever labels for the rubric: asking who labelled this question would read the table twice.
-    known = raters(store, rubric=rubric.digest)
+    everybody = raters(store)
+    known = [rater for rater in everybody if rater.spec.get("rubric_digest") == rubric.digest]
+    same_name = [rater for rater in everybody if rater.spec.get("rubric") == rubric.name]
+    elsewhere = sum(rater not in known for rater in same_name)
+    apart = (
+        f"{elsewhere} of the raters of {rubric.name} labelled under another text of it; their "
+        f"labels are kept but do not count for this one (digest {rubric.digest[:12]})"
+    )
     if not known:
-        return [], []
+        return [], [apart] if elsewhere else []
     table = label_table(store, question.id, [rater.digest for rater in known], flags=True)
     gave = np.bincount(table.rater, minlength=len(known))
     chosen, remarks = _in_force([rater for rater, n in zip(known, gave, strict=True) if n])
     places = {digest: place for place, digest in enumerate(table.raters)}
     labels = [definition.name for definition in question.labels]
+    remarks += [apart] if elsewhere else []
     return [_votes(rater, places[rater.digest], table, ids, labels) for rater in chosen], remarks
 
 

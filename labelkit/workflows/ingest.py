@@ -35,7 +35,7 @@ class Imported:
 
 def import_file(
     store: Store,
-    path: Path,
+    file: Path | str,
     *,
     file_format: str | None = None,
     options: ReadOptions | None = None,
@@ -43,11 +43,16 @@ def import_file(
 ) -> Imported:
     """Read one file of traces or tasks into the store; a second time changes nothing.
 
+    A task set of labelkit (a folder with ``card.yaml``, or its ``tasks.jsonl``) is read as such.
+
     Raises:
         FormatError: when the file cannot be read or no record of it could.
         StoreError: when the store cannot be written; records before that are kept.
     """
     listener = progress or Silent()
+    path = Path(file)
+    if file_format is None and (folder := _task_set_at(path)) is not None:
+        return _import_set(store, path, folder)
     reading = read_file(path, file_format, options)
     stage = f"import {path.name}"
     listener.begin(stage, None)
@@ -69,6 +74,22 @@ def import_task_set(store: Store, name: str) -> tuple[Task, ...]:
     tasks = tuple(load_task_set(name).tasks)
     add_tasks(store, tasks)
     return tasks
+
+
+def _task_set_at(path: Path) -> Path | None:
+    """The folder of a task set that a path means, or None."""
+    folder = path.parent if path.name == "tasks.jsonl" else path
+    try:
+        return folder if (folder / "card.yaml").is_file() else None
+    except OSError:  # a name that no file can have; the reader says so
+        return None
+
+
+def _import_set(store: Store, path: Path, folder: Path) -> Imported:
+    """Read a task set; a mistake in it is an error with file and line, so nothing is lost."""
+    added = add_tasks(store, load_task_set(folder).tasks)
+    losses = LossReport(path, "task-set", added.new + added.known, 0, ())
+    return Imported(str(path), "task-set", added.new, added.known, 0, 0, losses)
 
 
 def _chunks(items: Iterable[Task | Trace]) -> Iterator[list[Task | Trace]]:

@@ -22,7 +22,7 @@ from labelkit.models.client import Client
 from labelkit.models.local import resolve
 from labelkit.models.structured import probe
 from labelkit.models.waiting import Wait
-from labelkit.rules.registry import RULES_VERSION, classifier
+from labelkit.rules.registry import RULES_VERSION, rule_of
 from labelkit.rules.ruling import Classifier, Ruling
 from labelkit.settings import JudgeSettings, Settings
 from labelkit.store import Selection, Store
@@ -151,9 +151,9 @@ def _independent(store: Store, order: Order) -> list[str]:
 def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
     """Let the rubric's rule label what it owes."""
     rubric = order.rubric
-    if rubric.rule is None:
+    classify = rule_of(rubric)
+    if classify is None or rubric.rule is None:
         return
-    classify = classifier(rubric.rule)
     rater = Rater(
         kind="rule",
         name=rubric.rule,

@@ -44,7 +44,7 @@ def label_all(place: Workplace, base_url: str) -> tuple:
     """The whole line in Python, as the docstring of the package shows it."""
     url = f"sqlite:///{place.folder / 'api.db'}"
     with lk.open_store(url, create=True) as store:
-        lk.import_file(store, place.folder / "traces.jsonl")
+        lk.import_file(store, str(place.folder / "traces.jsonl"))
         rubric = lk.load_rubric(place.folder / "politeness")
         settings = lk.Settings(
             endpoints={"api": lk.Endpoint(name="api", model="fake-model", base_url=base_url)},

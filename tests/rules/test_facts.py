@@ -10,7 +10,9 @@ from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.rubric import FactRange, LabelDefinition, Question, Rubric, RuleCase
 from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState, Trace
+from labelkit.errors import InputError
 from labelkit.rules.facts import classify, count_facts
+from labelkit.rules.registry import rule_of
 
 
 def call(name: str, **arguments: object) -> Message:
@@ -113,6 +115,16 @@ def test_a_table_without_a_matching_row_abstains_with_a_reason() -> None:
 def test_a_row_may_abstain_on_purpose() -> None:
     table = rubric(RuleCase(when={"errors": FactRange(min=1)}), RuleCase(label="looked"))
     assert classify(table, RUN, None).label is None
+
+
+def test_a_fact_that_nobody_counts_is_refused_with_a_guess() -> None:
+    table = rubric(RuleCase(when={"erors": FactRange(max=0)}, label="looked"))
+    with pytest.raises(InputError, match="did you mean 'errors'"):
+        rule_of(table)
+    known = rubric(
+        RuleCase(when={"calls:anything": FactRange(min=1), "tag:x": (1,)}, label="looked")
+    )
+    assert rule_of(known) is classify
 
 
 def test_tags_of_the_task_count_and_an_absent_tag_matches_nothing() -> None:

@@ -226,7 +226,9 @@ def test_a_rule_that_gives_an_undeclared_label_is_an_error(store, settings) -> N
 def test_a_changed_rubric_is_another_rubric(store, settings, fake_server) -> None:
     judge(store, RUBRIC, settings)
     changed = RUBRIC.model_copy(update={"guideline": "read slowly"})
-    assert report(store, changed).states == {"labelled": 0, "unlabelled": 10}
+    other = report(store, changed)
+    assert other.states == {"labelled": 0, "unlabelled": 10}
+    assert "another text" in other.remarks[0]
     # The prompt is the same, so the replies come from the cache and nothing is asked.
     asked = fake_server.count
     done = judge(store, changed, settings)
