@@ -120,6 +120,13 @@ def fake_server(content: str) -> Iterator[str]:
             server.terminate()
 
 
+def settings_for(base_url: str) -> Settings:
+    """One judge at the fake server."""
+    endpoint = Endpoint(name="fake", model="m", base_url=base_url, max_concurrency=CONCURRENCY)
+    judges = {"j": JudgeSettings(name="j", endpoint="fake")}
+    return Settings(endpoints={"fake": endpoint}, judges=judges)
+
+
 def prompts(store: Store, rubric: Rubric, endpoint: Endpoint) -> list[list[dict[str, str]]]:
     """The very prompts that labelkit sends."""
     client: object = None
@@ -158,16 +165,13 @@ def compare(folder: Path, number: int) -> None:
     """Both ways over the same traces, in turn."""
     rubric = bench_rubric()
     with fake_server(verdict(rubric)) as base_url:
-        endpoint = Endpoint(name="fake", model="m", base_url=base_url, max_concurrency=CONCURRENCY)
-        settings = Settings(
-            endpoints={"fake": endpoint}, judges={"j": JudgeSettings(name="j", endpoint="fake")}
-        )
+        settings = settings_for(base_url)
         with Store.open(f"sqlite:///{folder}/bench.db", create=True) as store:
             known = tasks()
             add_tasks(store, known)
             add_traces(store, traces(number, known))
             judge(store, rubric, settings, limit=1)
-            asked = prompts(store, rubric, endpoint)
+            asked = prompts(store, rubric, settings.endpoints["fake"])
             size = sum(len(json.dumps(m)) for m in asked) / len(asked)
             print(f"{number} traces, prompts of {size / 1000:.1f} kB, concurrency {CONCURRENCY}")
             asyncio.run(plain_loop(base_url, asked[:200]))
@@ -189,10 +193,7 @@ def memory(folder: Path, number: int) -> None:
     """Peak memory over a long run: half of it first, then the rest."""
     rubric = bench_rubric()
     with fake_server(verdict(rubric)) as base_url:
-        endpoint = Endpoint(name="fake", model="m", base_url=base_url, max_concurrency=CONCURRENCY)
-        settings = Settings(
-            endpoints={"fake": endpoint}, judges={"j": JudgeSettings(name="j", endpoint="fake")}
-        )
+        settings = settings_for(base_url)
         with Store.open(f"sqlite:///{folder}/memory.db", create=True) as store:
             known = tasks()
             add_tasks(store, known)
