@@ -215,7 +215,7 @@ class Rubric(Frozen):
     @cached_property
     def digest(self) -> str:
         """Content address over every text and setting; a released version is frozen by it."""
-        return digest(self.model_dump())
+        return digest(self.beyond_defaults())
 
     def question(self, question_id: str) -> Question:
         """Return the question with this id.

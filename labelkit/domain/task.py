@@ -119,4 +119,4 @@ class Task(Frozen):
     @cached_property
     def digest(self) -> str:
         """Content address over every field."""
-        return digest(self.model_dump())
+        return digest(self.beyond_defaults())

@@ -22,7 +22,7 @@ def add_rubric(store: Store, rubric: Rubric) -> None:
     Raises:
         StoreError: when the store cannot be written.
     """
-    body = canonical_json(rubric.model_dump())
+    body = canonical_json(rubric.beyond_defaults())
     row = {
         "digest": digest_text(body),
         "name": rubric.name,

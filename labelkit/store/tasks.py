@@ -83,7 +83,7 @@ def _add_chunk(connection: Connection, tasks: Sequence[Task]) -> Added:
 
 def _task_row(task: Task, now: datetime) -> dict[str, Any]:
     """Return the row of a task; a new row is not current until the marks are moved."""
-    body = canonical_json(task.model_dump())
+    body = canonical_json(task.beyond_defaults())
     return {
         "digest": digest_text(body),
         "task_key": task_key(task.set, task.id),

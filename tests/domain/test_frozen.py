@@ -116,3 +116,12 @@ def test_a_traces_own_tags_win_over_its_tasks() -> None:
         "domain": "air",
     }
     assert tags_of(trace(tags={"a": 1}), None) == {"a": 1}
+
+
+def test_a_field_that_is_added_later_leaves_digests_as_they_were():
+    class Later(Task):
+        reviewed: bool = False
+
+    task = Task(set="s", id="1", tags={"domain": "law"})
+    assert Later(**task.model_dump()).digest == task.digest
+    assert Later(**task.model_dump(), reviewed=True).digest != task.digest
