@@ -1,0 +1,53 @@
+"""How the labelling traps of each scheme are put to labelkit: one adapter per scheme.
+
+A new scheme is one function here or in a file of its own, and one line in ``SCHEMES``. An adapter
+turns a case into a task and a trace, runs the scheme's rule under the given policy and says what
+came out in the case's own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labelkit.rules.registry import classifier
+from tests.rules.rows import RUBRIC, task_of_case, trace_of_case
+
+Policy = Mapping[str, str]
+Case = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What labelkit says about a case; ``label`` None is an abstention."""
+
+    label: str | None
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+
+
+Adapter = Callable[[Case, Policy], Said]
+
+
+def toolfail(case: Case, policy: Policy) -> Said:
+    """The tool-failure rule."""
+    rubric = RUBRIC.model_copy(update={"rule_policy": dict(policy)})
+    trace = trace_of_case(case)
+    ruling = classifier("tool_failure")(rubric, trace, task_of_case(case))
+    # An endpoint failure is a state of the row; the rule must keep its hands off it.
+    dead = not trace.state.labelled and ruling.abstained
+    return Said("infra_error" if dead else ruling.label, ruling.flags, ruling.reason)
+
+
+SCHEMES: dict[str, Adapter] = {
+    "toolfail": toolfail,
+}
+NOT_BUILT = ("fabrication", "feasibility", "hazard", "apicall", "react_parse")
+"""Schemes whose rules are still to come; their cases are reported as skipped."""
+
+
+def policy_of(named: str) -> dict[str, str]:
+    """The policy that ``right.also`` names: ``detector=lenient``, or one word for ``policy``."""
+    key, equals, value = named.partition("=")
+    return {key: value} if equals else {"policy": key}
