@@ -16,6 +16,7 @@ one broken record is *not* an exception: those are recorded as states of the row
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -39,11 +40,19 @@ class LocatedError(InputError):
         line: 1-based line number, or None when the whole file is meant.
         problem: what is wrong, naming the offending key or value.
         mend: what to write instead.
+        others: further mistakes of the same file, one full sentence each.
     """
 
-    def __init__(self, path: Path | str, line: int | None, problem: str, mend: str) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        line: int | None,
+        problem: str,
+        mend: str,
+        others: Sequence[str] = (),
+    ) -> None:
         place = f"{path}:{line}" if line is not None else str(path)
-        super().__init__(f"{place}: {problem}; {mend}")
+        super().__init__("\n".join([f"{place}: {problem}; {mend}", *others]))
         self.path = Path(path)
         self.line = line
         self.problem = problem

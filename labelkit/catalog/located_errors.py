@@ -1,4 +1,4 @@
-"""A pydantic validation error as one located sentence: first mistake named, others counted.
+"""A pydantic validation error as located sentences: every mistake named where it stands.
 
 Serves rubric.yaml, card.yaml and labelkit.yaml alike; it knows their models only through pydantic.
 """
@@ -30,15 +30,12 @@ def validated(located: Located, model: type[Model]) -> Model:
 
 
 def located_error(located: Located, fault: ValidationError, model: type[BaseModel]) -> LocatedError:
-    """Return the first mistake, unknown keys before others, with the number of the rest."""
+    """Return all mistakes as one error, unknown keys before others, then in file order."""
     errors = fault.errors(include_url=False, include_context=False)
     # A misspelt key is both unknown and missing; the unknown one is what the author can see.
     errors.sort(key=lambda error: (error["type"] != "extra_forbidden", located.line(error["loc"])))
-    first = errors[0]
-    problem, mend = _words(located, first, model)
-    if len(errors) > 1:
-        problem += f" (and {len(errors) - 1} more in this file)"
-    return located.mistake(first["loc"], problem, mend)
+    told = [(error["loc"], *_words(located, error, model)) for error in errors]
+    return located.mistakes(list(dict.fromkeys(told)))
 
 
 def _words(located: Located, error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str]:

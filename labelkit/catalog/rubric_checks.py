@@ -1,23 +1,22 @@
 """What a rubric's shape cannot say: the cross checks between its parts.
 
-Each check yields mistakes as (location, problem, mend); the first in file order is raised. Files
-and templates are checked by the loader. Whether a rule of that name exists is the workflow's to
+Each check yields mistakes as (location, problem, mend); all are told, in file order. Files and
+templates are checked by the loader. Whether a rule of that name exists is the workflow's to
 know: the catalog may not import rules.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 
+from labelkit.catalog.mistakes import Mistake, twice, unknown
+from labelkit.catalog.rate_checks import check_rates
 from labelkit.catalog.yaml_nodes import Loc, Located
-from labelkit.domain.rubric import Framing, LabelDefinition, Predicate, Question, Rate, Rubric
-
-Mistake = tuple[Loc, str, str]
+from labelkit.domain.rubric import Framing, LabelDefinition, Question, Rubric
 
 RESERVED_KEYS = {
     "?": "help",
@@ -29,7 +28,6 @@ RESERVED_KEYS = {
 }
 """Keys of the review app that no label may take."""
 
-STATES = ("infra_error", "abstained", "failed", "tie", "dropped")
 MAX_COMBINATIONS = 20_000
 _NAME = re.compile(r"[a-z0-9-]+")
 _ID = re.compile(r"[a-z][a-z0-9_]*")
@@ -40,17 +38,13 @@ def check_rubric(rubric: Rubric, located: Located, folder: str) -> None:
     """Check everything that needs no other file.
 
     Raises:
-        RubricError: the first mistake in file order, with the number of the others.
+        RubricError: every mistake, in file order.
     """
     checks = (_head(rubric, folder), _questions(rubric), _derived(rubric), _framings(rubric))
-    found = [m for check in (*checks, _rules(rubric), _rates(rubric)) for m in check]
+    found = [m for check in (*checks, _rules(rubric), check_rates(rubric)) for m in check]
     if not found:
         return
-    found.sort(key=lambda mistake: located.line(mistake[0]))
-    loc, problem, mend = found[0]
-    if len(found) > 1:
-        problem += f" (and {len(found) - 1} more in this file)"
-    raise located.mistake(loc, problem, mend)
+    raise located.mistakes(sorted(found, key=lambda mistake: located.line(mistake[0])))
 
 
 def _head(rubric: Rubric, folder: str) -> Iterator[Mistake]:
@@ -67,42 +61,23 @@ def _head(rubric: Rubric, folder: str) -> Iterator[Mistake]:
         yield ("version",), problem, 'write for example "1.0.0"'
     if not rubric.guideline.strip():
         yield ("guideline",), "there is no guideline", "add `guideline: guideline.md`"
-    yield from _twice(rubric.subsets, ("subsets",), "subset")
+    yield from twice(rubric.subsets, ("subsets",), "subset")
     only = rubric.applies_to
     if only.labels or only.not_labels or only.rule_flags:
         yield ("applies_to",), "applies_to may only test tags", "remove labels and rule_flags"
 
 
-def _twice(names: Iterable[str], loc: Loc, noun: str, *last: str) -> Iterator[Mistake]:
-    seen: set[str] = set()
-    for i, name in enumerate(names):
-        # A judge's spelling is folded: names that differ only in case or dash cannot be told apart.
-        folded = re.sub(r"[\s_-]+", " ", name.casefold())
-        if folded in seen:
-            yield (*loc, i, *last), f"the {noun} {name!r} is given twice", "rename or remove one"
-        seen.add(folded)
-
-
-def _unknown(name: str, known: Iterable[str], loc: Loc, noun: str) -> Iterator[Mistake]:
-    listed = list(known)
-    if name in listed:
-        return
-    near = difflib.get_close_matches(name, listed, n=1)
-    guess = f"did you mean {near[0]!r}? " if near else ""
-    yield loc, f"unknown {noun} {name!r}", f"{guess}known: {', '.join(listed) or 'none'}"
-
-
 def _questions(rubric: Rubric) -> Iterator[Mistake]:
     if not rubric.questions:
         yield ("questions",), "there is no question", "add at least one"
-    yield from _twice((q.id for q in rubric.questions), ("questions",), "question id", "id")
+    yield from twice((q.id for q in rubric.questions), ("questions",), "question id", "id")
     for i, question in enumerate(rubric.questions):
         loc: Loc = ("questions", i)
         if not _ID.fullmatch(question.id):
             problem = f"the question id {question.id!r} is not usable"
             yield (*loc, "id"), problem, "use a-z, 0-9 and underscores, starting with a letter"
         names = tuple(label.name for label in question.labels)
-        yield from _twice(names, (*loc, "labels"), "label", "name")
+        yield from twice(names, (*loc, "labels"), "label", "name")
         yield from _type(question, names, loc)
         for j, label in enumerate(question.labels):
             yield from _label(label, rubric, (*loc, "labels", j))
@@ -130,7 +105,7 @@ def _label(label: LabelDefinition, rubric: Rubric, loc: Loc) -> Iterator[Mistake
     if not label.name.strip():
         yield (*loc, "name"), "a label has an empty name", "name it"
     for k, subset in enumerate(label.subsets):
-        yield from _unknown(subset, rubric.subsets, (*loc, "subsets", k), "subset")
+        yield from unknown(subset, rubric.subsets, (*loc, "subsets", k), "subset")
 
 
 def _keys(question: Question, loc: Loc) -> Iterator[Mistake]:
@@ -166,17 +141,17 @@ def _table(
         yield loc, f"the derived question {question.id!r} has no table", "add `derived:` rows"
     for k, case in enumerate(question.derived):
         labels = [label.name for label in question.labels]
-        yield from _unknown(case.label, labels, (*loc, k, "label"), "label")
+        yield from unknown(case.label, labels, (*loc, k, "label"), "label")
         for name, value in case.when.items():
             here = (*loc, k, "when", name)
             if name in earlier:
                 known = [label.name for label in earlier[name].labels]
-                yield from _unknown(value, known, here, f"value of {name!r}")
+                yield from unknown(value, known, here, f"value of {name!r}")
             elif name in ids:
                 problem = f"the table of {question.id!r} refers to {name!r}, which comes later"
                 yield here, problem, "move that question up"
             else:
-                yield from _unknown(name, earlier, here, "question")
+                yield from unknown(name, earlier, here, "question")
 
 
 def _reach(question: Question, earlier: dict[str, Question], loc: Loc) -> Iterator[Mistake]:
@@ -207,7 +182,7 @@ def _reach(question: Question, earlier: dict[str, Question], loc: Loc) -> Iterat
 
 
 def _framings(rubric: Rubric) -> Iterator[Mistake]:
-    yield from _twice((f.name for f in rubric.framings), ("framings",), "framing", "name")
+    yield from twice((f.name for f in rubric.framings), ("framings",), "framing", "name")
     types = {q.id: q.type for q in rubric.questions}
     for i, framing in enumerate(rubric.framings):
         loc: Loc = ("framings", i)
@@ -235,7 +210,7 @@ def _asks(framing: Framing, types: Mapping[str, str], loc: Loc) -> Iterator[Mist
             problem = f"the framing {framing.name!r} asks {name!r}, which is derived"
             yield (*loc, "asks", k), problem, "ask the questions it is derived from"
         else:
-            yield from _unknown(name, asked, (*loc, "asks", k), "question")
+            yield from unknown(name, asked, (*loc, "asks", k), "question")
 
 
 def _rules(rubric: Rubric) -> Iterator[Mistake]:
@@ -248,39 +223,6 @@ def _rules(rubric: Rubric) -> Iterator[Mistake]:
     labels = [label.name for label in rubric.primary.labels] if rubric.questions else []
     for i, case in enumerate(rubric.rule_table):
         if case.label is not None:
-            yield from _unknown(case.label, labels, ("rule_table", i, "label"), "label")
+            yield from unknown(case.label, labels, ("rule_table", i, "label"), "label")
         for k, subset in enumerate(case.subsets):
-            yield from _unknown(subset, rubric.subsets, ("rule_table", i, "subsets", k), "subset")
-
-
-def _rates(rubric: Rubric) -> Iterator[Mistake]:
-    questions = {q.id: q for q in rubric.questions}
-    yield from _twice((r.full_name for r in rubric.rates), ("rates",), "rate", "id")
-    meanings: dict[str, Predicate] = {}
-    for i, rate in enumerate(rubric.rates):
-        loc: Loc = ("rates", i)
-        yield from _unknown(rate.question, questions, (*loc, "question"), "question")
-        if rate.question in questions:
-            yield from _predicates(rate, questions[rate.question], rubric, loc)
-        for state in rate.states:
-            yield from _unknown(state, STATES, (*loc, "states", state), "state")
-        denominator = rate.denominator
-        if meanings.setdefault(denominator.name, denominator.where) != denominator.where:
-            problem = f"the denominator {denominator.name!r} is defined in two ways"
-            yield (*loc, "denominator"), problem, "use one definition, or another name"
-
-
-def _predicates(rate: Rate, question: Question, rubric: Rubric, loc: Loc) -> Iterator[Mistake]:
-    known = [label.name for label in question.labels]
-    places: tuple[tuple[Loc, Predicate], ...] = (
-        ((*loc, "numerator"), rate.numerator),
-        ((*loc, "denominator", "where"), rate.denominator.where),
-    )
-    for here, predicate in places:
-        for part, names in (("labels", predicate.labels), ("not_labels", predicate.not_labels)):
-            for k, name in enumerate(names):
-                yield from _unknown(name, known, (*here, part, k), "label")
-        if rubric.subsets:
-            for k, value in enumerate(predicate.tags.get(rubric.subset_tag, ())):
-                where = (*here, "tags", rubric.subset_tag, k)
-                yield from _unknown(str(value), rubric.subsets, where, "subset")
+            yield from unknown(subset, rubric.subsets, ("rule_table", i, "subsets", k), "subset")

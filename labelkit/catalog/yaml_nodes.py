@@ -8,7 +8,7 @@ keys. It knows nothing about rubrics: the error class is the caller's.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,12 @@ class Located:
     def mistake(self, loc: Loc, problem: str, mend: str) -> LocatedError:
         """Return (not raise) the error for a mistake at ``loc``."""
         return self.error(self.path, self.line(loc), problem, mend)
+
+    def mistakes(self, found: Sequence[tuple[Loc, str, str]]) -> LocatedError:
+        """Return one error that tells all mistakes as ordered: nobody likes one per run."""
+        (loc, problem, mend), *rest = found
+        others = tuple(f"{self.path}:{self.line(at)}: {what}; {how}" for at, what, how in rest)
+        return self.error(self.path, self.line(loc), problem, mend, others)
 
 
 def read_text(path: Path, error: type[LocatedError] = RubricError) -> str:

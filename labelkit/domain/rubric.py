@@ -13,6 +13,14 @@ from pydantic import Field
 
 from labelkit.digest import digest
 from labelkit.domain.frozen import Frozen
+from labelkit.domain.rates import (
+    Composite,
+    Contrast,
+    Front,
+    Measure,
+    Predicate,
+    Rate,
+)
 from labelkit.domain.task import Tag
 
 Tags = dict[str, Tag]
@@ -139,53 +147,6 @@ class Ensemble(Frozen):
     min_raters: int = Field(default=1, ge=1)
 
 
-class Predicate(Frozen):
-    """A condition on one labelled row; every given part must hold.
-
-    ``labels`` / ``not_labels`` test the row's label, ``tags`` the task's and trace's tags (a list
-    means any of), ``rule_flags`` facts that the rule classifier recorded (such as ``called``).
-    """
-
-    labels: tuple[str, ...] = ()
-    not_labels: tuple[str, ...] = ()
-    tags: dict[str, tuple[Tag, ...]] = Field(default_factory=dict)
-    rule_flags: tuple[str, ...] = ()
-
-
-class Denominator(Frozen):
-    """A named set of rows, for example ``Required`` or ``Called``."""
-
-    name: str
-    where: Predicate = Predicate()
-
-
-StatePolicy = Literal["drop", "denominator"]
-
-
-class Rate(Frozen):
-    """A published number as data; printed as ``id[Denominator]`` with n, coverage and interval.
-
-    ``states`` says what happens to a row of the denominator that has no label, by reason
-    (``infra_error``, ``abstained``, ``failed``, ``tie``, ``dropped``): ``drop`` leaves it out and
-    counts it as excluded, ``denominator`` keeps it as a non-hit. Default: drop.
-    ``min_coverage`` is the share of planned rows that must be scored for the rate to be printed.
-    """
-
-    id: str
-    title: str
-    question: str
-    numerator: Predicate
-    denominator: Denominator
-    states: dict[str, StatePolicy] = Field(default_factory=dict)
-    cluster: str | None = None
-    min_coverage: float = Field(default=0.0, ge=0.0, le=1.0)
-
-    @property
-    def full_name(self) -> str:
-        """``id[Denominator]``: a rate is never named without its denominator."""
-        return f"{self.id}[{self.denominator.name}]"
-
-
 class Rubric(Frozen):
     """One labelling scheme.
 
@@ -210,6 +171,10 @@ class Rubric(Frozen):
     rule_table: tuple[RuleCase, ...] = ()
     ensemble: Ensemble = Ensemble()
     rates: tuple[Rate, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
+    composites: tuple[Composite, ...] = ()
+    fronts: tuple[Front, ...] = ()
     guideline: str = ""
 
     @cached_property

@@ -8,8 +8,22 @@ from typing import Any, Literal
 from pydantic import Field
 
 from labelkit.digest import digest
+from labelkit.domain.environment import Environment, ToolReturn
 from labelkit.domain.frozen import Frozen
 from labelkit.domain.message import Message
+
+__all__ = [
+    "AnswerKey",
+    "Environment",
+    "ExpectedCall",
+    "KeyValue",
+    "Reference",
+    "Tag",
+    "Task",
+    "Tool",
+    "ToolReturn",
+    "ValueType",
+]
 
 Tag = str | bool | int | float
 """A tag's value. Well-known tags: ``subset``, ``domain``, ``failure_type``, ``in_scope``."""
@@ -87,22 +101,6 @@ class Reference(Frozen):
     requested_field: str | None = None
     gold_answer: str | None = None
     note: str = ""
-
-
-class ToolReturn(Frozen):
-    """Scripted tool behaviour: what a call gets back.
-
-    ``tool`` None answers every call. ``payload`` is raw text, so that invalid JSON can be played.
-    """
-
-    payload: str
-    tool: str | None = None
-
-
-class Environment(Frozen):
-    """The scripted world of a task. Data only: no task file carries code."""
-
-    returns: tuple[ToolReturn, ...] = ()
 
 
 class Task(Frozen):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkit.domain.rubric import Rate
+from labelkit.domain.rates import Rate
 from labelkit.stats.intervals import Interval, wilson
 from labelkit.workflows.rows import REASONS, Codes, Rows, RuleFacts, satisfied
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkit.domain.rubric import Predicate
+from labelkit.domain.rates import Predicate
 from labelkit.domain.task import Tag
 from labelkit.store.fetching import Coded, coded
 

@@ -8,15 +8,8 @@ from pathlib import Path
 
 from labelkit.domain.label import Evidence, Label, Outcome, Rater
 from labelkit.domain.message import Message, ToolCall
-from labelkit.domain.rubric import (
-    Denominator,
-    Ensemble,
-    LabelDefinition,
-    Predicate,
-    Question,
-    Rate,
-    Rubric,
-)
+from labelkit.domain.rates import Denominator, Predicate, Rate
+from labelkit.domain.rubric import Ensemble, LabelDefinition, Question, Rubric
 from labelkit.domain.task import ExpectedCall, Reference, Task, Tool
 from labelkit.domain.trace import RowState, Trace
 from labelkit.store import Store

@@ -9,17 +9,8 @@ import pytest
 
 from labelkit.domain.endpoint import Endpoint, Price
 from labelkit.domain.message import Message
-from labelkit.domain.rubric import (
-    Denominator,
-    FactRange,
-    Framing,
-    LabelDefinition,
-    Predicate,
-    Question,
-    Rate,
-    Rubric,
-    RuleCase,
-)
+from labelkit.domain.rates import Denominator, Predicate, Rate
+from labelkit.domain.rubric import FactRange, Framing, LabelDefinition, Question, Rubric, RuleCase
 from labelkit.domain.trace import RowState, Trace, TraceError
 from labelkit.errors import EndpointError, InputError
 from labelkit.settings import JudgeSettings, Settings

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelkit.domain.rubric import Denominator, Ensemble, Predicate, Rate
+from labelkit.domain.rates import Denominator, Predicate, Rate
+from labelkit.domain.rubric import Ensemble
 from labelkit.workflows.ensemble import combine
 from labelkit.workflows.rates import Groups, RateResult, everything, rates_in
 from labelkit.workflows.rows import (
