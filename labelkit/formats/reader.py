@@ -18,7 +18,7 @@ from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.formats.keys import first_keys
 
-FindingKind = Literal["repaired", "lost", "broken"]
+FindingKind = Literal["repaired", "lost", "odd", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class Finding:
     ``record`` is the 1-based line of a line file or the 0-based index in an array. ``what`` is one
     sentence, worded without values of the record where possible, so that equal findings can be
     counted together. ``repaired``: changed to fit, meaning kept. ``lost``: could not be kept or
-    was not there. ``broken``: the whole record could not be read.
+    was not there. ``odd``: kept as it is, but unusual enough to be looked at. ``broken``: the whole
+    record could not be read.
     """
 
     file: str
@@ -97,6 +98,10 @@ class Notes:
     def lost(self, what: str) -> None:
         """Note something that could not be kept or was not there."""
         self._add("lost", what)
+
+    def odd(self, what: str) -> None:
+        """Note something that was kept as it is but may surprise whoever counts it."""
+        self._add("odd", what)
 
     def _add(self, kind: FindingKind, what: str) -> None:
         if (kind, what) not in self.found:

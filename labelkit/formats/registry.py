@@ -15,8 +15,9 @@ from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.errors import FormatError
 from labelkit.formats import openai_chat, tau_bench, toolfailbench
+from labelkit.formats.checks import NO_TURN, check_calls, no_rollout
 from labelkit.formats.nesting import too_deep
-from labelkit.formats.reader import Finding, FindingKind, Head, Item, Reader, ReadOptions
+from labelkit.formats.reader import Finding, FindingKind, Head, Item, Notes, Reader, ReadOptions
 from labelkit.formats.source import read_head
 
 READERS: tuple[Reader, ...] = (
@@ -28,9 +29,14 @@ READERS: tuple[Reader, ...] = (
 )
 
 _SURE = 0.5
+_UNREADABLE = "the record is not valid JSON"
 _EXAMPLES = 5
 _DISTINCT = 200
 _OTHER = "other findings of this kind"
+
+
+class UnknownFormatError(FormatError):
+    """A readable file that no reader knows."""
 
 
 def reader_names() -> tuple[str, ...]:
@@ -54,7 +60,8 @@ def sniff_format(path: str | Path) -> Reader:
     """Return the reader that knows the file best, from its name and first 64 kB.
 
     Raises:
-        FormatError: the file cannot be read, or no reader is sure; names the nearest guesses.
+        FormatError: the file cannot be read.
+        UnknownFormatError: no reader is sure; names the nearest guesses.
     """
     return _sniff(read_head(Path(path)))
 
@@ -71,11 +78,11 @@ def _sniff(head: Head) -> Reader:
     else:
         found = "its first record has no keys"
     near = [reader.name for score, reader in scores if score > 0][:2]
-    guess = f"; the nearest guess is {' or '.join(near)}" if near else ""
-    raise FormatError(
-        f"{head.path} is in no known format ({found}){guess}; "
-        f"force one with --format ({', '.join(reader_names())})"
-    )
+    if near:
+        mend = f"the nearest guess is {' or '.join(near)}; force it with --format if that is right"
+    else:
+        mend = "`labelkit import --help` lists what each format looks like"
+    raise UnknownFormatError(f"{head.path} is in no known format ({found}); {mend}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +148,21 @@ class Reading(Iterator[Task | Trace]):
 
     def _addressable(self, item: Task | Trace) -> bool:
         """Count an item, unless it is nested so deeply that it could not be read again."""
+        number = _record_of(item)
         if too_deep(item):
-            number = int(item.source.rpartition(":")[2]) if isinstance(item, Trace) else 0
             self._keep(Finding(self.path.name, number, "broken", "the record is nested too deeply"))
             return False
         if isinstance(item, Task):
             self._tasks += 1
-        else:
-            self._traces += 1
+            return True
+        if no_rollout(item):
+            self._keep(Finding(self.path.name, number, "broken", NO_TURN))
+            return False
+        self._traces += 1
+        notes = Notes()
+        check_calls(item, notes)
+        for finding in notes.findings(self.path, number):
+            self._keep(finding)
         return True
 
     def _keep(self, finding: Finding) -> None:
@@ -163,10 +177,11 @@ class Reading(Iterator[Task | Trace]):
     def _nothing_read(self) -> str:
         broken = [f for f in self.findings if f.kind == "broken"]
         why = f": record {broken[0].record}: {broken[0].what}" if broken else ""
-        return (
-            f"{self.path}: no record could be read as {self.format}{why}; "
-            "check the file or name another format with --format"
-        )
+        if broken and broken[0].what.startswith(_UNREADABLE):
+            mend = "mend the file there or write it again, no format can read it as it is"
+        else:
+            mend = "check the file or name another format with --format"
+        return f"{self.path}: no record could be read as {self.format}{why}; {mend}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -176,13 +191,19 @@ class Reading(Iterator[Task | Trace]):
     @property
     def report(self) -> LossReport:
         """The account so far; complete once the stream has ended."""
-        order: dict[FindingKind, int] = {"broken": 0, "lost": 1, "repaired": 2}
+        order: dict[FindingKind, int] = {"broken": 0, "lost": 1, "odd": 2, "repaired": 3}
         lines = [
             LossLine(kind, what, n, tuple(f.record for f in self._examples[kind, what]))
             for (kind, what), n in self._counts.items()
         ]
         lines.sort(key=lambda line: (order[line.kind], -line.count, line.what))
         return LossReport(self.path, self.format, self._tasks, self._traces, tuple(lines))
+
+
+def _record_of(item: Task | Trace) -> int:
+    """The number of the record a trace was read from; readers end ``source`` with it."""
+    number = item.source.rpartition(":")[2] if isinstance(item, Trace) else ""
+    return int(number) if number.isdecimal() else 0
 
 
 def read_file(

@@ -38,25 +38,48 @@ def test_a_plain_row_is_clean(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_arguments", "text", "kind"),
+    ("given_arguments", "text", "kinds"),
     [
-        ('{"a": 1}', '{"a": 1}', None),
-        ('{"a": ', '{"a": ', None),
-        ("", "", None),
-        ({"b": 1, "a": "é"}, '{"a":"é","b":1}', "repaired"),
-        (None, "{}", "repaired"),
-        ("null", "{}", "repaired"),
-        ([1], "[1]", "repaired"),
+        ('{"a": 1}', '{"a": 1}', []),
+        ('{"a": ', '{"a": ', ["odd"]),
+        ("find the cheapest", "find the cheapest", ["odd"]),
+        ('"{}"', '"{}"', []),
+        ('{"a": "\\ud800"}', '{"a": "\\ud800"}', []),
+        ("", "", []),
+        ({"b": 1, "a": "é"}, '{"a":"é","b":1}', ["repaired"]),
+        (None, "{}", ["repaired"]),
+        ("null", "{}", ["repaired"]),
+        ([1], "[1]", ["repaired", "odd"]),
     ],
 )
-def test_arguments(tmp_path: Path, given_arguments: Any, text: str, kind: str | None) -> None:
+def test_arguments(tmp_path: Path, given_arguments: Any, text: str, kinds: list[str]) -> None:
     trace, found = one_trace(tmp_path, row(USER, call(given_arguments)))
     assert trace.messages[1].tool_calls[0].arguments == text
-    assert list(found.values()) == ([kind] if kind else [])
+    assert sorted(found.values()) == sorted(kinds)
     if given_arguments in {None, "null"} if not isinstance(given_arguments, dict | list) else False:
         assert trace.messages[1].extra["tool_calls"]["0"] == {"raw_arguments": given_arguments}
     else:
         assert trace.messages[1].extra == {}
+
+
+@pytest.mark.parametrize(
+    ("named", "odd"),
+    [("c1", 0), (None, 0), ("c2", 1), ("", 1)],
+    ids=["own", "none", "other", "empty"],
+)
+def test_a_result_for_a_call_nobody_made_is_told(
+    tmp_path: Path, named: str | None, odd: int
+) -> None:
+    tool = {"role": "tool", "content": "7"} | ({} if named is None else {"tool_call_id": named})
+    trace, found = one_trace(tmp_path, row(USER, call("{}"), tool, ANSWER))
+    assert trace.messages[2].tool_call_id == named
+    assert list(found.values()) == ["odd"] * odd
+
+
+def test_a_result_before_its_call_is_told(tmp_path: Path) -> None:
+    tool = {"role": "tool", "content": "7", "tool_call_id": "c1"}
+    _, found = one_trace(tmp_path, row(USER, tool, call("{}"), ANSWER))
+    assert list(found.values()) == ["odd"]
 
 
 def test_null_content_beside_calls_survives(tmp_path: Path) -> None:
@@ -174,7 +197,9 @@ def test_tools_make_a_task_only_with_an_identity(tmp_path: Path) -> None:
     tools = [{"type": "function", "function": {"name": "f", "description": "d",
               "parameters": {"type": "object"}}}]  # fmt: skip
     named = row(USER, ANSWER, tools=tools, id="t", task_set="s")
-    path = write_lines(tmp_path / "a.jsonl", [named, named | {"repeat": 1}, row(USER, tools=tools)])
+    path = write_lines(
+        tmp_path / "a.jsonl", [named, named | {"repeat": 1}, row(USER, ANSWER, tools=tools)]
+    )
     tasks, traces, _ = read_all(path)
     assert [(t.set, t.id, t.tools[0].name, t.messages[0].content) for t in tasks] == [
         ("s", "t", "f", "q")
@@ -199,7 +224,7 @@ def test_missing_model_is_told_and_can_be_stated(tmp_path: Path) -> None:
 def test_nan_huge_numbers_and_control_characters(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     big = "9" * 5000
-    start = '{"model":"m","messages":[{"role":"user","content":'
+    start = '{"model":"m","messages":[{"role":"assistant","content":'
     lines = f'{start}"q"}}],"x":NaN,"y":1e999,"n":{big}}}\n{start}"a\tb"}}],"n":{big[:400]}}}\n'
     path.write_text(lines, encoding="utf-8")
     _, (first, second), report = read_all(path)
@@ -229,6 +254,11 @@ MESSAGE = st.fixed_dictionaries(
 )  # fmt: skip
 
 
+SPOKEN = st.lists(MESSAGE, min_size=1, max_size=6).filter(
+    lambda conversation: any(m["role"] == "assistant" for m in conversation)
+)
+
+
 def rebuilt(message: Any) -> dict[str, Any]:
     """The raw message again, from what was kept."""
     raw: dict[str, Any] = {"role": message.role, "content": message.content} | message.extra
@@ -246,7 +276,7 @@ def rebuilt(message: Any) -> dict[str, Any]:
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(conversation=st.lists(MESSAGE, min_size=1, max_size=6), ascii_only=st.booleans())
+@given(conversation=SPOKEN, ascii_only=st.booleans())
 def test_hostile_conversations_round_trip(
     tmp_path: Path, conversation: list[dict[str, Any]], ascii_only: bool
 ) -> None:
@@ -259,7 +289,7 @@ def test_hostile_conversations_round_trip(
         for message in conversation
     ]
     assert [rebuilt(message) for message in trace.messages] == expected
-    assert report.clean
+    assert {line.kind for line in report.lines} <= {"odd"}
     array = tmp_path / "h.json"
     array.write_bytes(b"[" + text.encode("utf-8", errors="surrogatepass") + b"]")
     _, (again,), _ = read_all(array, "openai-chat")

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from labelkit.domain.trace import Trace
 from labelkit.errors import FormatError
 from labelkit.formats.registry import READERS, Reading, read_file, sniff_format
 from tests.formats.writing import write_lines
 
-GOOD = {"model": "m", "messages": [{"role": "user", "content": "grüße"}]}
+SAID = {"role": "assistant", "content": "a"}
+GOOD = {"model": "m", "messages": [{"role": "user", "content": "grüße"}, SAID]}
 LINE = json.dumps(GOOD, ensure_ascii=False)
 
 
@@ -59,6 +61,7 @@ def made(content: bytes) -> Callable[[Path], Path]:
         (made(b'{"messages": ['), "not valid JSON"),
         (made(b'{"messages": [}\n'), "not valid JSON"),
         (made(b'[{"messages": ['), "not valid JSON"),
+        (made(b'{"messages": [{"role": "user", "content": "x"}]}'), "has no assistant turn"),
         (made(b'{"messages": [{"role": "assistant", "tool_calls": 3}]}'), "is not a list"),
         (made(b'{"messages": [{"role": "assistant", "tool_calls": [3]}]}'), "not an object"),
         (made(b'{"messages": [], "choices": [{}]}'), "`choices` holds no message"),
@@ -81,6 +84,37 @@ def test_an_unknown_format_name_lists_the_known(tmp_path: Path) -> None:
         FormatError, match="no format 'nope'; known formats: openai-chat, tau-bench"
     ):
         read_file(path, "nope")
+
+
+@pytest.mark.parametrize(
+    ("content", "says", "never"),
+    [
+        (b"role,content\nuser,hi\n", "--help", "--format"),
+        (b'{"a": 1}', "--help", "--format"),
+        (b'[{"role": "user", "content": "x"}]', "force it with --format", "--help"),
+        (b'{"messages": [', "no format can read it", "--format"),
+        (b'{"messages": []}', "another format with --format", "no format can"),
+    ],
+)
+def test_a_format_is_only_advised_where_one_could_help(
+    tmp_path: Path, content: bytes, says: str, never: str
+) -> None:
+    with pytest.raises(FormatError) as caught:
+        list(read_file(made(content)(tmp_path)))
+    assert says in str(caught.value)
+    assert never not in str(caught.value)
+
+
+def test_a_conversation_without_the_model_is_broken_unless_an_error_says_why(
+    tmp_path: Path,
+) -> None:
+    alone = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+    reading = read_file(write_lines(tmp_path / "x.jsonl", [GOOD, alone, alone | {"error": "down"}]))
+    assert [item.state.value for item in reading if isinstance(item, Trace)] == [
+        "ok",
+        "infra_error",
+    ]
+    assert [(line.kind, line.records) for line in reading.report.lines] == [("broken", (2,))]
 
 
 def test_the_wrong_format_reads_nothing_and_says_so(tmp_path: Path) -> None:
@@ -162,7 +196,7 @@ def test_memory_stays_flat(tmp_path: Path, array: bool) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write("[\n" if array else "")
         for number in range(500):
-            message = {"role": "user", "content": f"{number} {payload}"}
+            message = {"role": "assistant", "content": f"{number} {payload}"}
             end = "," if array and number < 499 else ""
             file.write(json.dumps({"model": "m", "messages": [message]}) + end + "\n")
         file.write("]" if array else "")
@@ -177,7 +211,7 @@ def test_memory_stays_flat(tmp_path: Path, array: bool) -> None:
 
 
 def test_an_element_larger_than_the_window(tmp_path: Path) -> None:
-    rows = [{"model": "m", "messages": [{"role": "user", "content": 'é\\"' * 400_000}]}, GOOD]
+    rows = [{"model": "m", "messages": [{"role": "user", "content": 'é\\"' * 400_000}, SAID]}, GOOD]
     path = tmp_path / "x.json"
     path.write_text(json.dumps(rows), encoding="utf-8")
     assert texts(read_file(path)) == ['é\\"' * 400_000, "grüße"]

@@ -1,0 +1,55 @@
+"""What every conversation is checked for, whatever format it came in.
+
+A reader knows how its format writes a call; whether the call can be read, whether a result has a
+call, and whether a model said anything at all is the same question everywhere, so it is asked
+here, once. Nothing is changed: what is unusual is said and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+import orjson
+
+from labelkit.domain.trace import Trace
+from labelkit.formats.reader import Notes
+from labelkit.grounding.calls import parse_arguments
+
+NO_TURN = "the conversation has no assistant turn: no model was rolled out, so it is no trace"
+BAD_ARGUMENTS = "the arguments of a call are no JSON object; the text was kept as it is"
+FOREIGN_RESULT = "a tool result names a call that was not made before it; it was kept as it is"
+
+
+def no_rollout(trace: Trace) -> bool:
+    """Whether no model had its turn, though no error says why."""
+    return trace.error is None and all(m.role != "assistant" for m in trace.messages)
+
+
+def check_calls(trace: Trace, notes: Notes) -> None:
+    """Note calls whose arguments are unreadable and results that belong to no earlier call."""
+    made: set[str] = set()
+    for message in trace.messages:
+        for call in message.tool_calls:
+            if not is_json_object(call.arguments):
+                notes.odd(BAD_ARGUMENTS)
+            if call.id is not None:
+                made.add(call.id)
+        if message.role == "tool" and message.tool_call_id is not None:
+            check_result(message.tool_call_id, made, notes)
+
+
+def check_result(call_id: str, made: Container[str], notes: Notes) -> None:
+    """Note a result whose call is not among those made so far."""
+    if call_id not in made:
+        notes.odd(FOREIGN_RESULT)
+
+
+def is_json_object(text: str) -> bool:
+    """Whether an argument text will be read as an object by whoever looks at calls later."""
+    try:
+        value: Any = orjson.loads(text)
+    except ValueError:
+        value = None
+    # The quick reader says nothing about lone surrogates, missing or doubly encoded arguments.
+    return isinstance(value, dict) or parse_arguments(text) is not None
