@@ -33,6 +33,7 @@ ViewPart = Literal[
     "expected_call",
     "payload",
     "answer_key",
+    "scenario",
     "calls",
     "conversation",
     "answer",
@@ -42,7 +43,8 @@ ViewPart = Literal[
 ``question`` the user's messages; ``system`` the system prompt the model had; ``tools`` names and
 descriptions; ``capability`` the called tool's declaration with what it says it returns;
 ``expected_call`` and ``payload`` the author's reference (shown even if not called); ``answer_key``
-what a correct answer states; ``calls`` executed, attempted and rejected calls with their results;
+what a correct answer states; ``scenario`` what an expert would do here and the mistakes seen in
+it; ``calls`` executed, attempted and rejected calls with their results;
 ``conversation`` every message in order; ``answer`` the visible answer.
 """
 

@@ -18,6 +18,7 @@ __all__ = [
     "ExpectedCall",
     "KeyValue",
     "Reference",
+    "Scenario",
     "Tag",
     "Task",
     "Tool",
@@ -45,20 +46,33 @@ ValueType = Literal[
 
 
 class Tool(Frozen):
-    """A declared tool. ``returns`` is its declared capability: the fields it says it delivers."""
+    """A declared tool. ``returns`` is its declared capability: the fields it says it delivers.
+
+    ``key_parameters`` are those that tell two calls of it apart for benchmarks whose checker looks
+    at nothing else; ``ad_hoc`` marks a tool that breaks the format of its siblings on purpose.
+    """
 
     name: str
     description: str = ""
     parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
     returns: tuple[str, ...] = ()
     effect: Literal["read", "write"] = "read"
+    key_parameters: tuple[str, ...] = ()
+    ad_hoc: bool = False
 
 
 class ExpectedCall(Frozen):
-    """A call that a correct rollout makes."""
+    """A call that a correct rollout makes.
+
+    ``supporting`` calls help but may be left out. ``turn`` is the user turn it belongs to (from
+    0; None: any). ``after`` lists the expected calls (by place, from 0) that must come before it.
+    """
 
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
+    supporting: bool = False
+    turn: int | None = Field(default=None, ge=0)
+    after: tuple[int, ...] = ()
 
 
 class KeyValue(Frozen):
@@ -86,11 +100,24 @@ class AnswerKey(Frozen):
     traps: tuple[str, ...] = ()
 
 
+class Scenario(Frozen):
+    """What an expert does in a situation, and the mistakes that are seen in it.
+
+    Shown to judges and people who rate the handling; ``ideal`` is prose, one mistake a line.
+    """
+
+    ideal: str
+    mistakes: tuple[str, ...] = ()
+
+
 class Reference(Frozen):
     """What the benchmark author knows and the model does not.
 
     ``payload`` is what the expected call returns, as JSON or (when it is no JSON) as raw text.
     ``must_contain`` / ``match_mode`` is the string key of task sets that have no typed one.
+    ``answer_match`` says how ``gold_answer`` is compared where the task's author wants one way
+    only. ``no_calls``: no call that changes the world belongs here, and ``expected_calls`` is
+    empty for that reason. ``first_turn``: calls of earlier user turns were played, not made.
     """
 
     expected_calls: tuple[ExpectedCall, ...] = ()
@@ -100,6 +127,10 @@ class Reference(Frozen):
     match_mode: Literal["all", "any"] = "all"
     requested_field: str | None = None
     gold_answer: str | None = None
+    answer_match: Literal["typed", "exact_string"] | None = None
+    no_calls: bool = False
+    first_turn: int = Field(default=0, ge=0)
+    scenario: Scenario | None = None
     note: str = ""
 
 

@@ -43,6 +43,7 @@ MEANINGS: dict[ViewPart, str] = {
     "expected_call": "expected_call: the tool call that the task needs",
     "payload": "payload: what the expected tool returns, shown whether or not it was called",
     "answer_key": "answer_key: what a correct answer states",
+    "scenario": "scenario: what an expert would do in this situation, and mistakes seen in it",
     "calls": "call:N: a tool call by the model and what became of it; result:N: what it returned",
     "conversation": "message:N: the messages in order",
     "answer": "answer: the model's answer, which is to be judged",
@@ -228,6 +229,15 @@ def _stated(value: KeyValue) -> str:
     return f"{_json(value.value)}{unit}{of}{rest}"
 
 
+def _scenario(trace: Trace, task: Task | None) -> list[Shown]:  # noqa: ARG001
+    scenario = task.reference.scenario if task is not None else None
+    if scenario is None:
+        return [Shown("scenario", None, "scenario: not known")]
+    mistakes = [f"- {mistake}" for mistake in scenario.mistakes]
+    listed = ["", "Mistakes seen here:", *mistakes] if mistakes else []
+    return [Shown("scenario", "scenario", "", "\n".join([scenario.ideal, *listed]))]
+
+
 def _calls(trace: Trace, task: Task | None) -> list[Shown]:
     calls = _calls_of(trace, task)
     if not calls:
@@ -282,6 +292,7 @@ RENDERERS: dict[ViewPart, Callable[[Trace, Task | None], Sequence[Shown]]] = {
     "expected_call": _expected_call,
     "payload": _payload,
     "answer_key": _answer_key,
+    "scenario": _scenario,
     "calls": _calls,
     "conversation": _conversation,
     "answer": _answer,

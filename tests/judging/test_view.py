@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.rubric import Framing, ViewPart
-from labelkit.domain.task import AnswerKey, KeyValue, Reference
+from labelkit.domain.task import AnswerKey, KeyValue, Reference, Scenario
 from labelkit.domain.trace import RowState
 from labelkit.judging.shorten import cut_middle, level, writable
 from labelkit.judging.view import View, marker_code, render_view
@@ -365,4 +365,18 @@ def test_template_syntax_is_text(syntax: str) -> None:
 
 def test_the_view_of_a_trace_is_what_it_was() -> None:
     """A changed digest means that judges see something else: raise VIEW_VERSION."""
-    assert view(ALL).digest == ("25c005f48cfd9b0e63f4fdbba7d48c2fec627793598a70c1a9698d6e250cbb88")
+    first = showing(*(part for part in get_args(ViewPart) if part != "scenario"))
+    assert view(first).digest == (
+        "25c005f48cfd9b0e63f4fdbba7d48c2fec627793598a70c1a9698d6e250cbb88"
+    )
+
+
+def test_the_scenario_is_shown_only_where_a_framing_asks_for_it() -> None:
+    known = Scenario(ideal="Say that it is down.", mistakes=("claims success", "asks five times"))
+    told = task().model_copy(update={"reference": Reference(scenario=known)})
+    shown = render_view(showing("scenario", "answer"), trace(), told, secret=SECRET)
+    assert shown.parts["scenario"] == (
+        "Say that it is down.\n\nMistakes seen here:\n- claims success\n- asks five times"
+    )
+    assert "scenario" not in render_view(TREE, trace(), told, secret=SECRET).text
+    assert "scenario: not known" in view(showing("scenario", "answer")).text
