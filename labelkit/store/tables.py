@@ -1,4 +1,4 @@
-"""Every table of the store, in one place, so that the schema can be read in one look.
+"""The tables of traces, raters and labels; importing it knows the tables of review as well.
 
 Rows are not domain values: a ``table=True`` class does not validate. Joins use integer keys;
 content addresses are unique columns. Names that come from traces (model, task id, tags) may be
@@ -20,26 +20,14 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
-    MetaData,
     Text,
     UniqueConstraint,
 )
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from labelkit.store import review_tables
 from labelkit.store.columns import JsonText, SafeText, UtcTime
-
-
-class Row(SQLModel):
-    """Base of the tables: keeps them in a metadata of their own."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
+from labelkit.store.table_base import Row
 
 
 class MetaRow(Row, table=True):
@@ -216,7 +204,7 @@ class EndpointRow(Row, table=True):
     body: str = Field(sa_type=Text, nullable=False)
 
 
-METADATA = Row.metadata
+METADATA = review_tables.METADATA
 META = METADATA.tables["meta"]
 TASK = METADATA.tables["task"]
 TRACE = METADATA.tables["trace"]
