@@ -183,7 +183,7 @@ def _reach(question: Question, earlier: dict[str, Question], loc: Loc) -> Iterat
 
 def _framings(rubric: Rubric) -> Iterator[Mistake]:
     yield from twice((f.name for f in rubric.framings), ("framings",), "framing", "name")
-    types = {q.id: q.type for q in rubric.questions}
+    questions = {q.id: q for q in rubric.questions}
     for i, framing in enumerate(rubric.framings):
         loc: Loc = ("framings", i)
         if not framing.shows:
@@ -192,23 +192,27 @@ def _framings(rubric: Rubric) -> Iterator[Mistake]:
         if not framing.asks:
             problem = f"the framing {framing.name!r} asks nothing"
             yield (*loc, "asks"), problem, "list question ids"
-        yield from _asks(framing, types, loc)
+        yield from _asks(framing, questions, loc)
         for part in framing.limits:
             if part not in framing.shows:
                 problem = f"a limit for {part!r}, which the framing does not show"
                 yield (*loc, "limits", part), problem, "show it or remove the limit"
 
 
-def _asks(framing: Framing, types: Mapping[str, str], loc: Loc) -> Iterator[Mistake]:
+def _asks(framing: Framing, questions: Mapping[str, Question], loc: Loc) -> Iterator[Mistake]:
     for noun, names in (("shows", framing.shows), ("asks", framing.asks)):
         for name, times in Counter(names).items():
             if times > 1:
                 yield (*loc, noun), f"{name!r} is given twice in {noun}", "keep one"
-    asked = [name for name, kind in types.items() if kind != "derived"]
+    asked = [q.id for q in questions.values() if q.type != "derived" and q.is_for("judge")]
     for k, name in enumerate(framing.asks):
-        if types.get(name) == "derived":
+        question = questions.get(name)
+        if question and question.type == "derived":
             problem = f"the framing {framing.name!r} asks {name!r}, which is derived"
             yield (*loc, "asks", k), problem, "ask the questions it is derived from"
+        elif question and not question.is_for("judge"):
+            problem = f"the framing {framing.name!r} asks {name!r}, which is for people alone"
+            yield (*loc, "asks", k), problem, "leave it out or widen its `asked_of`"
         else:
             yield from unknown(name, asked, (*loc, "asks", k), "question")
 
@@ -220,6 +224,9 @@ def _rules(rubric: Rubric) -> Iterator[Mistake]:
     if rubric.rule_table and rubric.rule is None:
         problem = "a rule table without a rule"
         yield ("rule_table",), problem, "add `rule: facts`"
+    if rubric.rule and rubric.questions and rubric.primary.asked_of == ("person",):
+        problem = f"the rule labels {rubric.primary.id!r}, the last question, which is for people"
+        yield ("rule",), problem, "put another question last"
     labels = [label.name for label in rubric.primary.labels] if rubric.questions else []
     for i, case in enumerate(rubric.rule_table):
         if case.label is not None:

@@ -37,6 +37,7 @@ DESCRIPTIONS: dict[str, str] = {
     "Question.type": "choice, ordinal (labels in scale order), boolean (yes and no) or derived.",
     "Question.text": "The question as the rater reads it.",
     "Question.labels": "The closed answers.",
+    "Question.asked_of": "Who answers: judge, person; default both. People alone: [person].",
     "Question.derived": "Ordered table of a derived question; the first row that matches wins.",
     "LabelDefinition.name": 'The label; quote "yes" and "no".',
     "LabelDefinition.title": "The label as people read it.",

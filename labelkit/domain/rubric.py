@@ -81,6 +81,8 @@ class Question(Frozen):
 
     ``boolean`` questions have the labels ``yes`` and ``no``; ``ordinal`` labels are in scale
     order; a ``derived`` question is never asked, its label follows from ``derived``.
+    ``asked_of`` names who answers; empty means judges and people alike. A question for people
+    alone is in no framing, and no rule answers it.
     """
 
     id: str
@@ -88,10 +90,15 @@ class Question(Frozen):
     text: str
     labels: tuple[LabelDefinition, ...]
     derived: tuple[DerivedCase, ...] = ()
+    asked_of: tuple[Literal["judge", "person"], ...] = ()
 
     def labels_for(self, subset: str | None) -> tuple[str, ...]:
         """Names of the labels that apply to a task of ``subset``, in rubric order."""
         return tuple(d.name for d in self.labels if not d.subsets or subset in d.subsets)
+
+    def is_for(self, kind: Literal["judge", "person"]) -> bool:
+        """Whether raters of this kind answer the question."""
+        return not self.asked_of or kind in self.asked_of
 
 
 class Framing(Frozen):

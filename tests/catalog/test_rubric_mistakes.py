@@ -76,6 +76,18 @@ MISTAKES = [
     ),
     ("asks unknown", "asks: [asserts, grade]", "asks: [asserts, grad]", "did you mean 'grade'"),
     ("asks derived", "asks: [asserts, grade]", "asks: [outcome]", "which is derived"),
+    (
+        "asks judges what is for people",
+        "    type: ordinal",
+        "    asked_of: [person]\n    type: ordinal",
+        "which is for people alone",
+    ),
+    (
+        "a rule on what is for people",
+        "    type: derived",
+        "    asked_of: [person]\n    type: derived",
+        "the last question, which is for people",
+    ),
     ("asks twice", "asks: [asserts, grade]", "asks: [grade, grade]", "given twice in asks"),
     ("asks nothing", "asks: [asserts, grade]", "asks: []", "asks nothing"),
     ("shows nothing", "shows: [question, answer]", "shows: []", "shows the judge nothing"),
