@@ -9,9 +9,10 @@ from rich.console import RenderableType
 
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
+from labelkit.errors import FormatError
 from labelkit.formats.reader import ReadOptions
-from labelkit.formats.registry import READERS, LossReport
-from labelkit.workflows.ingest import Imported, import_file
+from labelkit.formats.registry import READERS, LossReport, UnknownFormatError, reader_named
+from labelkit.workflows.ingest import Imported, Refused, import_files
 
 FORMATS = "\b\n" + "\n".join(f"  {r.name:<24}{r.description}" for r in READERS)
 SHOWN = 12
@@ -23,6 +24,7 @@ SHOWN = 12
 @click.option("--task-set", help="Name of the task set the traces belong to.")
 @click.option("--model", help="Name of the model that made the traces.")
 @click.option("--condition", help="Name of the condition (prompt variant) they were made under.")
+@click.option("--again", is_flag=True, help="Keep rollouts twice that are known by other names.")
 @in_folder
 def command(
     paths: tuple[Path, ...],
@@ -30,16 +32,56 @@ def command(
     task_set: str | None,
     model: str | None,
     condition: str | None,
+    again: bool,
     folder: Path,
 ) -> None:
-    """Read traces or tasks from PATHS into the store. Importing twice changes nothing."""
+    """Read traces or tasks from PATHS (files or folders) into the store.
+
+    Importing twice changes nothing. A file that cannot be read does not keep the others out; it
+    is named at the end, and the exit code is 2.
+    """
+    if file_format is not None:
+        reader_named(file_format)
     options = ReadOptions(task_set=task_set, model=model, condition=condition)
+    read, refused = 0, []
     with opened_store(folder) as (store, _), console.progress() as progress:
-        for path in paths:
-            done = import_file(
-                store, path, file_format=file_format, options=options, progress=progress
-            )
-            _show(done)
+        for done in import_files(
+            store, paths, file_format=file_format, options=options, progress=progress, again=again
+        ):
+            if isinstance(done, Refused):
+                refused.append(done)
+            else:
+                read += 1
+                _show(done)
+    _account(read, refused)
+
+
+def _account(read: int, refused: list[Refused]) -> None:
+    """Name what was not read: foreign files of a folder in passing, anything else as an error."""
+    foreign = [r for r in refused if not r.named and isinstance(r.error, UnknownFormatError)]
+    failed = [r for r in refused if r not in foreign]
+    if foreign and not read and not failed:
+        raise FormatError(
+            f"no file in the folder is in a known format (tried {_names(foreign)}); "
+            "`labelkit import --help` lists what each format looks like"
+        )
+    if foreign:
+        text = f"left out, in no known format: {_names(foreign)}"
+        console.out().print(console.plain(text), soft_wrap=True)
+    if len(failed) == 1:
+        raise failed[0].error
+    if failed:
+        for one in failed:
+            console.err().print(console.plain(f"- {one.error}"), soft_wrap=True)
+        raise FormatError(
+            f"{len(failed)} of {read + len(failed)} files could not be read: {_names(failed)}; "
+            "the reasons stand above, and what was read is kept"
+        )
+
+
+def _names(refused: list[Refused]) -> str:
+    more = f" and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
+    return ", ".join(r.path for r in refused[:SHOWN]) + more
 
 
 def _show(done: Imported) -> None:
@@ -62,7 +104,7 @@ def _losses(report: LossReport) -> RenderableType:
         rest = report.lines[SHOWN:]
         rows.append(("", f"{len(rest)} more kinds", "", str(sum(line.count for line in rest))))
     return console.table(
-        "What was repaired, lost or broken",
+        "What was broken, lost, odd or repaired",
         ("kind", "what", "first records", "count"),
         rows,
         text_columns=3,

@@ -67,7 +67,9 @@ def _first_bytes(path: Path) -> bytes:
     except FileNotFoundError:
         raise FormatError(f"{path} does not exist; name a trace or task file") from None
     except IsADirectoryError:
-        raise FormatError(f"{path} is a folder; name a file inside it") from None
+        empty = not any(path.iterdir())
+        mend = "is a folder without files" if empty else "is a folder; name a file inside it"
+        raise FormatError(f"{path} {mend}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise FormatError(f"{path} cannot be read ({reason}); check its name and rights") from None

@@ -10,14 +10,17 @@ from pathlib import Path
 from labelkit.catalog.task_sets import load_task_set
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
+from labelkit.errors import FormatError
 from labelkit.formats.reader import ReadOptions
 from labelkit.formats.registry import LossReport, read_file
 from labelkit.store import Store
+from labelkit.store.siblings import siblings
 from labelkit.store.tasks import add_tasks
 from labelkit.store.traces import add_traces
 from labelkit.workflows.progress import Progress, Silent
 
 CHUNK = 200
+_SAMPLE = 20
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,17 @@ def import_file(
     file_format: str | None = None,
     options: ReadOptions | None = None,
     progress: Progress | None = None,
+    again: bool = False,
 ) -> Imported:
     """Read one file of traces or tasks into the store; a second time changes nothing.
 
     A task set of labelkit (a folder with ``card.yaml``, or its ``tasks.jsonl``) is read as such.
+    A file whose rollouts the store has already under another model, task set or condition is
+    refused unless ``again`` says that they are to be kept twice.
 
     Raises:
         FormatError: when the file cannot be read or no record of it could.
+        SecondNameError: when it was imported before under other names.
         StoreError: when the store cannot be written; records before that are kept.
     """
     listener = progress or Silent()
@@ -57,7 +64,9 @@ def import_file(
     stage = f"import {path.name}"
     listener.begin(stage, None)
     counts = {"tasks_new": 0, "tasks_known": 0, "traces_new": 0, "traces_known": 0}
-    for chunk in _chunks(reading):
+    for number, chunk in enumerate(_chunks(reading)):
+        if number == 0 and not again:
+            _refuse_second_names(store, path, chunk)
         tasks = add_tasks(store, (item for item in chunk if isinstance(item, Task)))
         traces = add_traces(store, (item for item in chunk if isinstance(item, Trace)))
         counts["tasks_new"] += tasks.new
@@ -67,6 +76,93 @@ def import_file(
         listener.advance(stage, len(chunk))
     listener.end(stage)
     return Imported(path=str(path), format=reading.format, losses=reading.report, **counts)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A file that brought nothing: why, and whether it was named or only lay in a named folder."""
+
+    path: str
+    error: FormatError
+    named: bool
+
+
+def import_files(
+    store: Store,
+    paths: Iterable[Path],
+    *,
+    file_format: str | None = None,
+    options: ReadOptions | None = None,
+    progress: Progress | None = None,
+    again: bool = False,
+) -> Iterator[Imported | Refused]:
+    """Import every path, a folder with all files below it; go on past what cannot be read.
+
+    Raises:
+        StoreError: when the store cannot be written; files before that are kept.
+    """
+    for path, named in _files(paths):
+        try:
+            yield import_file(
+                store,
+                path,
+                file_format=file_format,
+                options=options,
+                progress=progress,
+                again=again,
+            )
+        except FormatError as error:
+            yield Refused(str(path), error, named)
+
+
+def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
+    """Yield each file with whether it was named itself; hidden files of folders are left out."""
+    for path in paths:
+        if _task_set_at(path) is not None or not _is_folder(path):
+            yield path, True
+            continue
+        inside = [
+            file
+            for file in sorted(path.rglob("*"))
+            if file.is_file()
+            and not any(part.startswith(".") for part in file.relative_to(path).parts)
+        ]
+        yield from ((file, False) for file in inside)
+        if not inside:
+            yield path, True  # the reader says what is wrong with it
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that no file can have; the reader says so
+        return False
+
+
+class SecondNameError(FormatError):
+    """A file whose rollouts are in the store under another model, task set or condition."""
+
+
+def _refuse_second_names(store: Store, path: Path, chunk: list[Task | Trace]) -> None:
+    """Refuse a file whose first traces are all known by source and messages, but not by digest."""
+    sample = [item for item in chunk if isinstance(item, Trace)][:_SAMPLE]
+    if not sample:
+        return
+    known = siblings(store, sample)
+    twins = [(new, old) for new, old in zip(sample, known, strict=True) if old is not None]
+    if len(twins) < len(sample):
+        return
+    new, old = twins[0]
+    differs = [
+        f"{name.replace('_', ' ')} {getattr(old, name)!r}, now {getattr(new, name)!r}"
+        for name in ("model", "task_set", "task_id", "condition", "repeat")
+        if getattr(old, name) != getattr(new, name)
+    ]
+    raise SecondNameError(
+        f"{path} is in the store already under other names ({'; '.join(differs) or 'other tags'}); "
+        "importing it would count every rollout twice; use a new store for the corrected names, or "
+        "--again to keep both"
+    )
 
 
 def import_task_set(store: Store, name: str) -> tuple[Task, ...]:

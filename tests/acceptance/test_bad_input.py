@@ -267,11 +267,15 @@ FILES = [
         ("nowhere.jsonl does not exist", "name a trace or task file"),
     ),
     Case("empty file", "import x", ("x is empty", "expected JSON"), lambda p: p.write("x", "")),
-    Case("folder", "import politeness", ("politeness is a folder", "name a file inside it")),
+    Case(
+        "folder",
+        "import politeness",
+        ("no file in the folder is in a known format", "politeness/rubric.yaml"),
+    ),
     Case(
         "broken JSON",
         "import x",
-        ("x", "check the file or name another format"),
+        ("x", "not valid JSON", "no format can read it as it is"),
         lambda p: p.write("x", '{"messages": [\n'),
     ),
     Case(
@@ -306,13 +310,13 @@ FILES = [
     Case(
         "prose",
         "import x.txt",
-        ("x.txt is in no known format", "--format"),
+        ("x.txt is in no known format", "`labelkit import --help`"),
         lambda p: p.write("x.txt", "Dear diary"),
     ),
     Case(
         "JSON of something else",
         "import x.json",
-        ("no known format", "'colour'", "force one with --format"),
+        ("no known format", "'colour'", "`labelkit import --help`"),
         lambda p: p.write("x.json", '{"colour": "red"}'),
     ),
     Case(
