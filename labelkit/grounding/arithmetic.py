@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,42 +24,51 @@ _LARGEST = 1e300
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Absolute results, each with its operation. ``few``: few operands only."""
+    """Absolute results: those of lists, each with its operation, then ``block`` of every pairwise
+    operation in turn. ``few``: few operands only.
+    """
 
     results: NDArray[np.float64]
-    how: list[str]
+    how: tuple[str, ...]
+    block: int
     few: bool
 
     def near(self, number: float, slack: float) -> str | None:
         """Name of an operation whose result lies within ``slack`` of ``number``, or None."""
-        slack *= 1 + 1e-9
-        inside = (self.results >= number - slack) & (self.results <= number + slack)
-        return self.how[int(inside.argmax())] if inside.any() else None
+        if not self.results.size or not isfinite(number + slack):
+            return None
+        inside = np.abs(self.results - number) <= slack * (1 + 1e-9)
+        place = int(inside.argmax())
+        if not inside[place]:
+            return None
+        if place < len(self.how):
+            return self.how[place]
+        return _OPERATIONS[(place - len(self.how)) // self.block]
 
 
 def compute(operands: Sequence[tuple[float, str]]) -> Computed:
     """Compute every allowed result of (number, path) operands; at most some thousand."""
     groups: dict[str, list[float]] = {}
     for number, path in operands:
-        groups.setdefault(_INDEX.sub("[*]", path) if "[" in path else "", []).append(number)
+        if "[" in path:
+            groups.setdefault(_INDEX.sub("[*]", path), []).append(number)
     results: list[float] = []
-    how: list[str] = []
-    for path, numbers in groups.items():
-        if path and len(numbers) > 1:
+    for numbers in groups.values():
+        if len(numbers) > 1:
             total = sum(numbers)
             results += [total, total / len(numbers), max(numbers) - min(numbers)]
-            how += ["sum", "average", "range"]
+    how = ("sum", "average", "range") * (len(results) // 3)
     # Two fields that hold the same number are two operands.
     kept = sorted(n for n, _ in dict.fromkeys(operands) if abs(n) < _LARGEST)
     if len(kept) > SOME_OPERATIONS:
         kept = sorted(set(kept))
     few = len(kept) <= ALL_OPERATIONS
     flat = np.array(results)
+    block = 0
     if 2 <= len(kept) <= SOME_OPERATIONS:
-        names, table = _pairs(np.array(kept), every=few)
-        how += names
-        flat = np.concatenate((flat, table))
-    return Computed(np.abs(flat), how, few)
+        block = len(kept) * (len(kept) - 1)
+        flat = np.concatenate((flat, _pairs(np.array(kept), every=few)))
+    return Computed(np.abs(flat), how, block, few)
 
 
 @lru_cache(maxsize=SOME_OPERATIONS)
@@ -68,7 +78,7 @@ def _apart(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return first, second
 
 
-def _pairs(values: NDArray[np.float64], *, every: bool) -> tuple[list[str], NDArray[np.float64]]:
+def _pairs(values: NDArray[np.float64], *, every: bool) -> NDArray[np.float64]:
     first, second = _apart(len(values))
     a, b = values[first], values[second]
     with np.errstate(all="ignore"):
@@ -78,4 +88,4 @@ def _pairs(values: NDArray[np.float64], *, every: bool) -> tuple[list[str], NDAr
             tables += [a * b, a / total, total / 2]
     flat = np.concatenate(tables)
     flat[~np.isfinite(flat)] = 0.0
-    return [name for name in _OPERATIONS[: len(tables)] for _ in range(len(a))], flat
+    return flat

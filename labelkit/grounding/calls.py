@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from labelkit.domain.message import Message, ToolCall
+from labelkit.grounding.payloads import as_json
 from labelkit.grounding.textcalls import calls_in_text
 
 CallStatus = Literal["executed", "attempted", "rejected"]
@@ -165,7 +166,7 @@ def _take(open_turns: list[list[_Open]], message: Message) -> _Open | None:
 def _answered(call: Call, message: Message, index: int) -> Call:
     result = message.content or ""
     head = result[:_LOOKED_AT].lstrip()
-    value = _json(result) if head[:1] == "{" else None
+    value = as_json(result) if head[:1] == "{" else None
     status: CallStatus = "executed"
     if _refused(message, value, head):
         status = "rejected"

@@ -43,13 +43,13 @@ class Target(NamedTuple):
         value: Decimal, path: str | None, unit: str | None = None, tolerance: Decimal | None = None
     ) -> Target:
         """Build from a key's or leaf's parts; unit and scale are also read from the field name."""
-        known, code, scale = _field(path or "", unit)
+        known, code, scale = announced(path or "", unit)
         return Target(value, known, code, scale, path or "", tolerance)
 
 
 @lru_cache(maxsize=4096)
-def _field(path: str, unit: str | None) -> tuple[str | None, str | None, int]:
-    """Canonical unit, currency code and scale that a field's name and unit announce."""
+def announced(path: str, unit: str | None) -> tuple[str | None, str | None, int]:
+    """Return the canonical unit, currency code and scale that a field's name and unit announce."""
     code = (unit or "").strip().upper() or path.rpartition("_")[2].upper()
     known = unit_of(unit) or (None if unit else unit_in_path(path))
     return known, code if code in CODES else None, scale_in_name(unit, path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import NamedTuple
 
 MAX_DIGITS = 60
@@ -113,29 +114,37 @@ def _grouped(head: str, groups: list[str]) -> bool:
 
 def readings_of(match: re.Match[str]) -> tuple[Reading, ...]:
     """Return what a match of ``NUMBER`` can mean; empty when it is no single number."""
-    core = match["core"]
+    word, sign, cur, opened, _, sign2, core, exp, close, mag, close2, cur3 = match.groups()
     if len(core) > MAX_DIGITS:
         return ()
-    shift = _exponent(match["exp"]) + magnitude(match)
-    if abs(shift) > _MAX_EXPONENT:
-        return ()
-    negative = bool(match["word"]) or "-" in {match["sign"], match["sign2"]}
-    bracket = bool(match["open"] and (match["close"] or match["close2"]))
+    shift = 0
+    if exp or mag:
+        shift = _exponent(exp) + magnitude(match)
+        if abs(shift) > _MAX_EXPONENT:
+            return ()
+    negative = word is not None or sign == "-" or sign2 == "-"
+    bracket = opened is not None and (close is not None or close2 is not None)
     # $(2.35) million: amount and unit outside the brackets can only be the accounting style.
-    outside = bracket and bool(match["cur"] or (match["close"] and (match["mag"] or match["cur3"])))
+    outside = bracket and bool(cur or (close and (mag or cur3)))
     out: list[Reading] = []
     for text, usual in split_core(core):
-        try:
-            value = Decimal(text)
-        except InvalidOperation:
-            continue
-        places = len(text.partition(".")[2])
-        quantum = Decimal(1).scaleb(shift - places)
-        value = value.scaleb(shift)
+        places = len(text) - text.find(".") - 1 if "." in text else 0
+        value = Decimal(text)
+        if shift:
+            value = value.scaleb(shift)
+        quantum = _quantum(shift - places)
         digits = len(text.replace(".", "").lstrip("0"))
-        signs = (-1,) if negative or outside else (1, -1) if bracket else (1,)
-        out += [Reading(value * s, quantum, digits, usual) for s in signs]
+        if not negative and not outside:
+            out.append(Reading(value, quantum, digits, usual))
+        if negative or bracket:
+            out.append(Reading(-value, quantum, digits, usual))
     return tuple(out)
+
+
+@lru_cache(maxsize=1024)
+def _quantum(shift: int) -> Decimal:
+    """The size of a last digit."""
+    return Decimal(1).scaleb(shift)
 
 
 def magnitude(match: re.Match[str]) -> int:

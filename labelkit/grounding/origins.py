@@ -9,20 +9,26 @@ prove, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from labelkit.grounding.arithmetic import Computed, compute
 from labelkit.grounding.compare import Target, compare
-from labelkit.grounding.folding import fold_values, has_digit
-from labelkit.grounding.numbers import MAX_DIGITS, Reading, as_decimal
-from labelkit.grounding.payloads import leaves
+from labelkit.grounding.given import (
+    Figure,
+    GivenPayload,
+    GivenText,
+    given_payload,
+    given_result,
+    given_text,
+)
 from labelkit.grounding.stance import GENERAL, clause_before, hedged, stance, tells_a_loss
-from labelkit.grounding.times import When, find_times
-from labelkit.grounding.values import Value, identifier, scan
+from labelkit.grounding.times import When
+from labelkit.grounding.units import dimension
+from labelkit.grounding.values import Value, identifier
 
 Source = Literal["payload", "question", "tool_result", "derived", "nowhere"]
 Strength = Literal["strong", "unsure", "weak"]
@@ -32,9 +38,13 @@ _SQUEEZED = re.compile(r"[^a-z0-9]+")
 _NOT_SQUEEZED = bytes(c for c in range(128) if not (chr(c).islower() or chr(c).isdigit()))
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
 _PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
-_LONGEST = 200_000
 _MOST_OPERANDS = 64
-_MOST_TARGETS = 400
+_MOST_FIGURES = 2400
+_MOST_TIMES = 300
+_SHARES = frozenset({"percent", "bps", "fraction"})
+_FACTORS = (1.0, 0.01, 0.0001, 100.0)
+_ONE = (1.0,)
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "wk": 604800}
 
 
 class Origin(NamedTuple):
@@ -45,122 +55,134 @@ class Origin(NamedTuple):
     how: str = ""
 
 
-@dataclass(slots=True)
-class EvidenceBase:
-    """Everything the model was given, indexed by value.
+NOWHERE = Origin("nowhere")
 
-    Numbers of a payload and plain digits are indexed at once; texts are read closely only when a
-    value of the answer is not found among those, because most answers never need it.
+
+class EvidenceBase:
+    """Everything the model was given, looked up by value.
+
+    Numbers of payloads are looked up at once; texts are read closely only when a value of the
+    answer is not found among those, because most answers never need it. ``pieces`` are the
+    lower-cased texts. ``cut`` says that something was too large to be read to its end, so that
+    "nowhere" may be wrong.
     """
 
-    exact: dict[Decimal, Origin] = field(default_factory=dict)
-    targets: list[tuple[Target, Origin]] = field(default_factory=list)
-    whens: list[tuple[When, Origin]] = field(default_factory=list)
-    spans: list[tuple[Reading, Origin]] = field(default_factory=list)
-    names: dict[str, Origin] = field(default_factory=dict)
-    pieces: list[str] = field(default_factory=list)
-    digit_runs: dict[str, Origin] = field(default_factory=dict)
-    _unread: list[tuple[str, Origin]] = field(default_factory=list)
-    _untimed: list[tuple[str, Origin]] = field(default_factory=list)
-    _unread_digits: list[tuple[list[str], Origin]] = field(default_factory=list)
-    _with_digits: list[str] = field(default_factory=list)
-    _rough: list[float] = field(default_factory=list)
-    _squeezed: str = ""
-    _computed: Computed | None = None
+    __slots__ = (
+        "_blob", "_computed", "_exact", "_figures", "_known", "_payloads", "_seconds",
+        "_sources", "_squeezed", "_texts", "_unread", "_untimed", "_unwritten", "_whens",
+        "cut", "pieces",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.cut = False
+        self._payloads: list[tuple[GivenPayload, Source]] = []
+        self._texts: list[tuple[GivenText, Origin]] = []
+        self._figures = _Figures()
+        self._whens: list[tuple[When, Origin]] = []
+        self._exact: dict[Decimal, Origin] = {}
+        self._known: dict[str, Origin] = {}
+        self._seconds: dict[Decimal, Origin] = {}
+        self._unread = self._untimed = self._unwritten = 0
+        self._sources: dict[tuple[str, str], Origin | None] = {}
+        self._computed: Computed | None = None
+        self._squeezed = self._blob = ""
 
     def add_text(self, text: str, origin: Origin) -> None:
-        """Index a text (the question, a text leaf, a raw tool result)."""
-        folded = fold_values(text[:_LONGEST]).text
-        lowered = folded.lower()
-        self.pieces.append(lowered)
-        if has_digit(folded):
-            runs = _DIGITS.findall(folded.replace(",", ""))
-            self._with_digits.append(lowered)
-            for run in runs:
-                self.digit_runs.setdefault(run, origin)
-            self._unread.append((folded, origin))
-            self._untimed.append((folded, origin))
-            self._unread_digits.append((runs, origin))
+        """Index a text (the question, a plain tool result)."""
+        self._add_text(given_text(text), origin)
 
     def add_json(self, value: Any, source: Source) -> None:
         """Index every leaf of a payload."""
-        for path, leaf in leaves(value):
-            origin = Origin(source, path)
-            if isinstance(leaf, str):
-                self.add_text(leaf, origin)
-            elif isinstance(leaf, bool) or leaf is None:
-                continue
-            else:
-                number = as_decimal(leaf)
-                if number is not None:
-                    self.exact.setdefault(number, origin)
-                    self._add_target(Target.of(number, path), origin)
-                    self.digit_runs.setdefault(str(leaf).lstrip("-"), origin)
+        self._add_payload(given_payload(value), source)
+
+    def add_result(self, text: str, source: Source) -> None:
+        """Index a tool result or payload that is held as text: JSON, or one plain text."""
+        self._add_payload(given_result(text), source)
+
+    def _add_text(self, given: GivenText, origin: Origin) -> None:
+        self.pieces.append(given.lowered)
+        self.cut |= given.cut
+        if given.has_digit:
+            self._texts.append((given, origin))
+            self._blob = ""
+
+    def _add_payload(self, payload: GivenPayload, source: Source) -> None:
+        self.cut |= payload.cut
+        self._payloads.append((payload, source))
+        for figure in payload.figures:
+            self._figures.add(figure, source)
+        for path, text in payload.texts:
+            self._add_text(text, Origin(source, path))
 
     def _read_texts(self, value: Value) -> bool:
         """Read the texts as closely as ``value`` needs; whether that brought anything new."""
         if value.kind == "datetime":
-            texts, self._untimed = self._untimed, []
+            texts, self._untimed = self._texts[self._untimed :], len(self._texts)
             for text, origin in texts:
-                for _, _, whens in find_times(text):
-                    self.whens.extend((when, origin) for when in whens)
+                self._whens.extend((when, origin) for when in text.whens)
+            if len(self._whens) > _MOST_TIMES:
+                self.cut = True
+                del self._whens[_MOST_TIMES:]
             return bool(texts)
         plain = value.unscaled == value.readings and value.unit in {None, "percent"}
         if value.kind == "identifier" or (value.kind == "number" and plain):
-            unread, self._unread_digits = self._unread_digits, []
-            for runs, origin in unread:
-                self._add_runs(runs, origin)
-            return bool(unread)
-        texts, self._unread = self._unread, []
+            texts, self._unwritten = self._texts[self._unwritten :], len(self._texts)
+            for text, origin in texts:
+                for size, run in text.run_numbers:
+                    self._add_figure(Figure(size, origin.path, run), origin)
+            return bool(texts)
+        texts, self._unread = self._texts[self._unread :], len(self._texts)
         for text, origin in texts:
-            for found in scan(text):
+            for found in text.values:
                 self._add_value(found, origin)
         return bool(texts)
 
-    def _add_runs(self, runs: Sequence[str], origin: Origin) -> None:
-        known: dict[str, Target] = {}
-        for run in runs:
-            if len(self.targets) >= _MOST_TARGETS:
-                return
-            if len(run) <= MAX_DIGITS:
-                target = known.get(run) or Target(Decimal(run), path=origin.path)
-                known[run] = target
-                self._add_target(target, origin)
-
-    def _add_target(self, target: Target, origin: Origin) -> None:
-        self.targets.append((target, origin))
-        self._rough.append(float("nan") if target.scale else float(target.value))
+    def _add_figure(self, figure: Figure, origin: Origin) -> None:
+        if len(self._figures.entries) < _MOST_FIGURES:
+            self._figures.add(figure, origin)
+        else:
+            self.cut = True
 
     def _add_value(self, value: Value, origin: Origin) -> None:
         for reading in value.readings:
-            self.exact.setdefault(reading.value, origin)
+            self._exact.setdefault(reading.value, origin)
         if value.readings:
-            target = Target(
-                value=value.readings[0].value, unit=value.unit, currency=value.currency,
-                path=origin.path,
-            )  # fmt: skip
-            self._add_target(target, origin)
+            number = value.readings[0].value
+            target = Target(number, value.unit, value.currency, path=origin.path)
+            self._add_figure(Figure(float(number), origin.path, number, target), origin)
         if value.seconds:
-            self.spans.append((value.seconds, origin))
-        self.whens.extend((when, origin) for when in value.whens)
+            self._seconds.setdefault(value.seconds.value, origin)
+        self._whens.extend((when, origin) for when in value.whens)
         if value.canonical:
-            self.names.setdefault(value.canonical, origin)
+            self._known.setdefault(value.canonical, origin)
 
     @property
     def squeezed(self) -> str:
         """All text without separators, for identifiers."""
         if not self._squeezed:
-            self._squeezed = " ".join(map(_squeeze, self._with_digits))
+            self._squeezed = " ".join(_squeeze(text.lowered) for text, _ in self._texts)
         return self._squeezed
 
     def origin(self, value: Value, text: str) -> Origin:
         """Return where ``value``, found in the folded ``text``, comes from."""
+        if value.kind in {"datetime", "identifier", "citation"}:
+            # What is written the same is the same; a page of one date costs one look.
+            key = value.kind, value.text
+            if key not in self._sources:
+                self._sources[key] = self._origin(value, text)
+            found = self._sources[key]
+        else:
+            found = self._origin(value, text)
+        return found or NOWHERE
+
+    def _origin(self, value: Value, text: str) -> Origin | None:
         found = self._look_up(value, text)
         if found is None and self._read_texts(value):
             found = self._look_up(value, text)
         if found is None and value.readings:
             found = self._derived(value)
-        return found or Origin("nowhere")
+        return found
 
     def _look_up(self, value: Value, text: str) -> Origin | None:
         found: Origin | None = None
@@ -175,72 +197,87 @@ class EvidenceBase:
         return found
 
     def _name(self, value: Value) -> Origin | None:
-        known = self.names.get(value.canonical)
+        known = self._known.get(value.canonical)
         if known:
             return known
         squeezed = _squeeze(identifier(value.canonical.removeprefix("section ")))
         if squeezed and squeezed in self.squeezed:
             return Origin("payload")
-        if value.kind == "citation" and _DIGITS.findall(value.text)[:1]:
+        if value.kind == "citation":
             runs = _DIGITS.findall(value.text)
-            return Origin("payload") if all(r in self.digit_runs for r in runs) else None
+            return Origin("payload") if runs and all(map(self._written, runs)) else None
+        return None
+
+    def _written(self, run: str) -> Origin | None:
+        """Where these very digits stand: as a number of a payload, or as a run in a text."""
+        for payload, source in self._payloads:
+            path = payload.written.get(run)
+            if path is not None:
+                return Origin(source, path)
+        if not self._blob:
+            self._blob = "\n".join(text.folded for text, _ in self._texts).replace(",", "") + "\n"
+        if run in self._blob:
+            for text, origin in self._texts:
+                if run in text.run_set:
+                    return origin
         return None
 
     def _when(self, value: Value) -> Origin | None:
         for mine in value.whens:
-            for when, origin in self.whens:
+            for when, origin in self._whens:
                 if _same_time(mine, when):
                     return origin
         return None
 
     def _span(self, value: Value) -> Origin | None:
         wanted = value.seconds
-        calendar = value.unit in {"mo", "yr"}
         if wanted is None:
             return None
-        for span, origin in self.spans:
-            if span.value == wanted.value:
-                return origin
-        for target, origin in self.targets:
-            if calendar or target.unit not in {"s", "min", "h", "d", "wk"}:
-                continue
-            seconds = (
-                target.value * {"s": 1, "min": 60, "h": 3600, "d": 86400, "wk": 604800}[target.unit]
-            )
-            if seconds == wanted.value:
-                return origin
+        found = self._seconds.get(wanted.value)
+        if found is not None or value.unit in {"mo", "yr"}:
+            return found
+        for figure, origin in self._figures.entries:
+            target = figure.target
+            if target.unit in _SECONDS and target.value * _SECONDS[target.unit] == wanted.value:
+                return _origin_of(figure, origin)
         return None
+
+    def _exactly(self, number: Decimal) -> Origin | None:
+        if self._payloads:
+            size = abs(float(number))
+            for payload, source in self._payloads:
+                figure = payload.by_size.get(size)
+                if figure is not None and abs(figure.target.value) == abs(number):
+                    return Origin(source, figure.path)
+        return self._exact.get(number) or self._exact.get(-number) if self._exact else None
 
     def _number(self, value: Value, text: str) -> Origin | None:
-        for reading in (*value.readings, *value.unscaled):
-            found = self.exact.get(reading.value) or self.exact.get(-reading.value)
+        scaled = value.unscaled != value.readings
+        for reading in (*value.readings, *value.unscaled) if scaled else value.readings:
+            found = self._exactly(reading.value)
             if found:
                 return found
-        if value.unscaled == value.readings:
+        if not scaled:
             core = _DIGITS.search(value.text.replace(",", ""))
-            if core and core[0] in self.digit_runs:
-                return self.digit_runs[core[0]]
+            found = self._written(core[0]) if core else None
+            if found:
+                return found
+        near = self._figures.near(value)
+        if not near:
+            return None
         loss = tells_a_loss(text, value.start)
-        near = hedged(text, value.start)
-        for target, origin in self._near(value, loss):
-            grade = compare(value, target, loss)
-            if grade and (grade[0] != "loose" or near or value.readings[0].digits >= 2):
-                return origin
+        for figure, origin in near:
+            grade = compare(value, figure.target, loss)
+            if grade and (
+                grade[0] != "loose" or value.readings[0].digits >= 2 or hedged(text, value.start)
+            ):
+                return _origin_of(figure, origin)
         return None
-
-    def _near(self, value: Value, loss: bool) -> list[tuple[Target, Origin]]:
-        """The targets that ``value`` could state; those surely too far off are left out."""
-        if value.unit is not None or loss or value.unscaled is not value.readings:
-            return self.targets
-        low, high = _range(value.readings)
-        # Not "low <= rough": what has no plain number (nan) must stay in.
-        near = [i for i, rough in enumerate(self._rough) if not (rough < low or rough > high)]
-        return [self.targets[i] for i in near]
 
     def _derived(self, value: Value) -> Origin | None:
         if self._computed is None:
-            operands = [(float(t.value), o.path) for t, o in self.targets[:_MOST_OPERANDS]]
-            self._computed = compute(operands)
+            entries = self._figures.entries[:_MOST_OPERANDS]
+            self._computed = compute([(figure.number, figure.path) for figure, _ in entries])
         for reading in dict.fromkeys((*value.readings, *value.unscaled)):
             if not reading.value or reading.digits < (2 if self._computed.few else 3):
                 continue
@@ -252,16 +289,64 @@ class EvidenceBase:
         return None
 
 
-def _range(readings: Sequence[Reading]) -> tuple[float, float]:
-    """A range that surely holds every number that one of the readings can stand for."""
-    low, high = float("inf"), float("-inf")
-    for reading in readings:
-        at = float(reading.value)
-        slack = 0.6 * float(reading.quantum) + 1e-9 * abs(at)
-        if not isfinite(at + slack):
-            return float("-inf"), float("inf")
-        low, high = min(at - slack, low), max(at + slack, high)
-    return low, high
+def _origin_of(figure: Figure, origin: Origin | Source) -> Origin:
+    return origin if isinstance(origin, Origin) else Origin(origin, figure.path)
+
+
+class _Figures:
+    """Given numbers by size, so that a value is only compared with those it could state.
+
+    A figure comes with its origin, or with the source alone where its path says the rest.
+    """
+
+    __slots__ = ("_measured", "_order", "_sizes", "entries")
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Figure, Origin | Source]] = []
+        self._sizes: list[float] = []
+        self._measured: dict[str, list[int]] | None = None
+        self._order: list[int] = []
+
+    def add(self, figure: Figure, origin: Origin | Source) -> None:
+        self.entries.append((figure, origin))
+        self._measured = None
+
+    def _prepare(self) -> dict[str, list[int]]:
+        """Sort by size; a figure in millions also stands at its full size."""
+        ranked: list[tuple[float, int]] = []
+        self._measured = {}
+        for place, (figure, _) in enumerate(self.entries):
+            size = abs(figure.number)
+            ranked.append((size, place))
+            unit, scale = figure.announced
+            if scale:
+                ranked.append((size * 10.0**scale, place))
+            if unit is not None and unit not in _SHARES:
+                self._measured.setdefault(dimension(unit) or "", []).append(place)
+        ranked.sort()
+        self._sizes = [size for size, _ in ranked]
+        self._order = [place for _, place in ranked]
+        return self._measured
+
+    def near(self, value: Value) -> list[tuple[Figure, Origin | Source]]:
+        """The figures that ``value`` could state; those surely too far off are left out."""
+        measured = self._prepare() if self._measured is None else self._measured
+        shown = value.readings
+        if value.unscaled is not shown:
+            shown = (*shown, *value.unscaled)
+        found: list[int] = []
+        for reading in shown:
+            at = abs(float(reading.value))
+            slack = 0.6 * float(reading.quantum) + 1e-9 * at
+            if not isfinite(at + slack):
+                return self.entries
+            for factor in _FACTORS if value.unit in _SHARES else _ONE:
+                first = bisect_left(self._sizes, (at - slack) * factor)
+                last = bisect_right(self._sizes, (at + slack) * factor, first)
+                found += self._order[first:last]
+        if value.unit is not None and value.unit not in _SHARES:
+            found += measured.get(dimension(value.unit) or "", ())
+        return [self.entries[place] for place in sorted(found)] if found else []
 
 
 def _squeeze(lowered: str) -> str:

@@ -36,7 +36,7 @@ def as_json(text: str) -> Any:
     return _kept(text) if len(text) <= _KEPT_LENGTH else _parsed(text)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def _kept(text: str) -> Any:
     """Several steps read one result; nobody changes it."""
     return _parsed(text)

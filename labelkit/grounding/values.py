@@ -94,6 +94,7 @@ _DIGIT_REACH = 20
 # What may stand directly before a digit, or before the space before it, without being a part of the
 # number.
 _OPENERS = frozenset("|*\"'`[{:;=,~<>/")
+_MAY_BE_UNIT = frozenset(" \u00a0-%\u00b0\u2103")
 _SIGN_WORDS = ("minus", "negative")
 
 
@@ -187,7 +188,10 @@ def _scan(text: str) -> list[Value]:
 
 
 def _citations(text: str) -> Iterator[Value]:
-    if not any(mark in text for mark in _CITATION_MARKS):
+    for mark in _CITATION_MARKS:
+        if mark in text:
+            break
+    else:
         return
     for m in _CITATION.finditer(text):
         number = (m["no"] or m[0]).rstrip(".-").lower()
@@ -246,19 +250,20 @@ def _numbers(text: str) -> Iterator[Value]:
             if "," in match["core"]:
                 yield from _listed(match)
             continue
-        unscaled = _without_magnitude(readings, match)
+        unscaled = _without_magnitude(readings, match) if match["mag"] else readings
         start, end = match.span()
-        closed = match["close"] or match["close2"]
-        if match["open"] and not closed and not match["cur"]:
-            # The opening bracket belongs to the sentence, not to the number.
-            start += 1
-        elif closed and not match["open"]:
-            end = match.end("exp") if match["exp"] else match.end("core")
-            if match["close"]:
-                readings = unscaled
-            else:
-                end = match.start("close2")
-            position = end
+        opened, close, close2 = match.group("open", "close", "close2")
+        if opened or close or close2:
+            if opened and not close and not close2 and not match["cur"]:
+                # The opening bracket belongs to the sentence, not to the number.
+                start += 1
+            elif (close or close2) and not opened:
+                end = match.end("exp") if match["exp"] else match.end("core")
+                if close:
+                    readings = unscaled
+                else:
+                    end = match.start("close2")
+                position = end
         yield _with_unit(text, start, end, readings, unscaled, match)
 
 
@@ -315,14 +320,22 @@ def _with_unit(
 ) -> Value:
     unit = None
     written = ""
-    found = _UNIT.match(text, end)
-    if found:
-        written = found[1]
-        unit = "percent" if _POINTS.fullmatch(written) else unit_of(written.replace(" ", ""))
-        unit = unit or unit_of(written)
-        if unit:
-            end = found.end()
+    follows = text[end : end + 1]
+    if follows in _MAY_BE_UNIT or follows.isalpha():
+        found = _UNIT.match(text, end)
+        if found:
+            written = found[1]
+            unit = _unit_written(written)
+            if unit:
+                end = found.end()
     return Value(
-        "number", start, end, text[start:end], readings=readings, unscaled=unscaled,
-        unit=unit, currency=currency(match), written_unit=written,
+        "number", start, end, text[start:end], readings, unscaled, unit, currency(match),
+        written_unit=written,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _unit_written(written: str) -> str | None:
+    if _POINTS.fullmatch(written):
+        return "percent"
+    return unit_of(written.replace(" ", "")) or unit_of(written)

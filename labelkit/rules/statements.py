@@ -135,12 +135,13 @@ def _evidence(task: Task, messages: Sequence[Message], executed: Sequence[Call])
     question = {m.content for m in (*task.messages, *messages) if m.role in {"user", "system"}}
     payload = task.reference.payload
     if executed:
-        if payload is not None:
-            base.add_json(as_json(payload) if isinstance(payload, str) else payload, "payload")
+        if isinstance(payload, str):
+            base.add_result(payload, "payload")
+        elif payload is not None:
+            base.add_json(payload, "payload")
         for call in executed:
-            returned = as_json(call.result or "")
-            if returned != payload:
-                base.add_json(returned, "tool_result")
+            if call.result and as_json(call.result) != payload:
+                base.add_result(call.result, "tool_result")
     for content in question:
         if content:
             base.add_text(content, Origin("question"))
@@ -165,11 +166,12 @@ def _rivals(key: AnswerKey, payload: Any) -> list[tuple[str, str]]:
 def _matches(key: AnswerKey, task: Task, answer: Answer) -> list[Match]:
     rivals = _rivals(key, task.reference.payload)
     found = []
-    question = _asked(task)
+    question: str | None = None
     for value in key.values:
         others = [r for r in rivals if r[0] != value.entity] if value.entity else []
         match = match_value(value, answer, others)
         if match.verdict == "unsure" and value.type == "text" and not match.spans:
+            question = _asked(task) if question is None else question
             match = _other_words(match, value, task, answer, question)
         found.append(match)
     return _swapped(key, answer, found)
@@ -224,7 +226,7 @@ def _swapped(key: AnswerKey, answer: Answer, found: list[Match]) -> list[Match]:
 def _overall(key: AnswerKey, found: list[Match]) -> tuple[Verdict, str]:
     # A word of the question that the answer does not repeat decides nothing beside other values.
     kept = [(k, m) for k, m in zip(key.values, found, strict=True) if m.why != _TOPIC]
-    if kept and key.mode == "all":
+    if kept and len(kept) < len(found) and key.mode == "all":
         key, found = key.model_copy(update={"values": [k for k, _ in kept]}), [m for _, m in kept]
     verdicts = [m.verdict for m in found]
     if not verdicts:

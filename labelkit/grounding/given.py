@@ -1,0 +1,173 @@
+"""What the model was given, read once: the texts and payloads that values are traced to.
+
+Twenty models answer one task, so the same system prompt and the same payload come by again and
+again. What is read off them depends on nothing else and is kept. Everything dear (digit runs,
+dates, typed values) is read when it is first asked for; most answers never ask.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from math import isfinite
+from typing import Any
+
+from labelkit.grounding.compare import Target, announced
+from labelkit.grounding.folding import fold_values, has_digit
+from labelkit.grounding.numbers import MAX_DIGITS, as_decimal
+from labelkit.grounding.payloads import MOST_LEAVES, as_json, leaves
+from labelkit.grounding.times import When, find_times
+from labelkit.grounding.values import Value, scan
+
+LONGEST = 200_000
+"""Characters of one text that are read; a longer one is cut, and says so."""
+MOST_RUNS = 400
+_KEPT_LENGTH = 20_000
+_KEPT_PAYLOADS = 512
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+
+
+class GivenText:
+    """One text (a question, a text leaf, a plain result) with what can be read off it."""
+
+    def __init__(self, text: str) -> None:
+        self.cut = len(text) > LONGEST
+        self.folded = fold_values(text[:LONGEST]).text
+        self.lowered = self.folded.lower()
+        self.has_digit = has_digit(self.folded)
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """Every different run of digits, thousands commas left out, in order."""
+        return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
+
+    @cached_property
+    def run_set(self) -> frozenset[str]:
+        """The runs, for looking one up."""
+        return frozenset(self.runs)
+
+    @cached_property
+    def run_numbers(self) -> tuple[tuple[float, str], ...]:
+        """The runs with their size, at most ``MOST_RUNS``."""
+        return tuple((float(r), r) for r in self.runs[:MOST_RUNS] if len(r) <= MAX_DIGITS)
+
+    @cached_property
+    def whens(self) -> tuple[When, ...]:
+        """Every different date and time in it."""
+        return tuple(dict.fromkeys(w for _, _, whens in find_times(self.folded) for w in whens))
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """Every typed value in it."""
+        return scan(self.folded)
+
+
+@lru_cache(maxsize=1024)
+def _kept_text(text: str) -> GivenText:
+    return GivenText(text)
+
+
+def given_text(text: str) -> GivenText:
+    """Return the text with its readings, from the store of known ones when it is not too long."""
+    return _kept_text(text) if len(text) <= _KEPT_LENGTH else GivenText(text)
+
+
+class Figure:
+    """One number that was given: its plain size, and (when asked for) what it is compared by."""
+
+    __slots__ = ("_raw", "_target", "number", "path")
+
+    def __init__(self, number: float, path: str, raw: Any, target: Target | None = None) -> None:
+        self.number = number
+        self.path = path
+        self._raw = raw
+        self._target = target
+
+    @property
+    def target(self) -> Target:
+        """The exact number, with what the name of its field says about it.
+
+        Digits out of a text have no field: their path names the text they stand in.
+        """
+        if self._target is None:
+            if isinstance(self._raw, str):
+                self._target = Target(Decimal(self._raw), path=self.path)
+            else:
+                self._target = Target.of(as_decimal(self._raw) or Decimal(0), self.path)
+        return self._target
+
+
+    @property
+    def announced(self) -> tuple[str | None, int]:
+        """Unit and power of ten that the name of its field announces."""
+        if self._target is not None:
+            return self._target.unit, self._target.scale
+        if isinstance(self._raw, str):
+            return None, 0
+        unit, _, scale = announced(self.path, None)
+        return unit, scale
+
+
+class GivenPayload:
+    """A JSON value: its numbers and its texts, each with the path it stands at."""
+
+    def __init__(self, value: Any) -> None:
+        self.figures: list[Figure] = []
+        self.texts: list[tuple[str, GivenText]] = []
+        self.by_size: dict[float, Figure] = {}
+        self.written: dict[str, str] = {}
+        count = 0
+        for path, leaf in leaves(value):
+            count += 1
+            if isinstance(leaf, str):
+                self.texts.append((path, given_text(leaf)))
+            elif leaf is not None and leaf is not True and leaf is not False:
+                size = _plain_size(leaf)
+                if size is not None:
+                    figure = Figure(size, path, leaf)
+                    self.figures.append(figure)
+                    self.by_size.setdefault(abs(size), figure)
+                    self.written.setdefault(str(leaf).lstrip("-"), path)
+        self.cut = count >= MOST_LEAVES or any(text.cut for _, text in self.texts)
+
+
+def _plain_size(leaf: object) -> float | None:
+    """A JSON number as a float; None when it is none or cannot be one."""
+    if not isinstance(leaf, int | float):
+        return None
+    try:
+        size = float(leaf)
+    except OverflowError:
+        return None
+    return size if isfinite(size) else None
+
+
+_payloads: OrderedDict[int, tuple[Any, GivenPayload]] = OrderedDict()
+
+
+def given_payload(value: Any) -> GivenPayload:
+    """Return the index of a payload; the one of the same object is built once.
+
+    Payloads are frozen data. An object is held as long as its index, so that no other object can
+    come to stand at its address.
+    """
+    known = _payloads.get(id(value))
+    if known is not None:
+        return known[1]
+    made = GivenPayload(value)
+    _payloads[id(value)] = value, made
+    if len(_payloads) > _KEPT_PAYLOADS:
+        _payloads.popitem(last=False)
+    return made
+
+
+@lru_cache(maxsize=256)
+def _kept_result(text: str) -> GivenPayload:
+    return GivenPayload(as_json(text))
+
+
+def given_result(text: str) -> GivenPayload:
+    """Return the index of a tool result's text (JSON, or a plain text as one leaf)."""
+    return _kept_result(text) if len(text) <= _KEPT_LENGTH else GivenPayload(as_json(text))
