@@ -12,10 +12,14 @@ const el = (tag, cls, text) => {
 
 function put(node, text) {
   node.replaceChildren();
+  add(node, text);
+}
+
+function add(node, text) {
   let last = 0, marks = 0;
   for (const found of text.matchAll(ACTING)) {
     if (++marks > MARKS) break;
-    node.append(text.slice(last, found.index));
+    if (found.index > last) node.append(text.slice(last, found.index));
     const mark = document.createElement('span');
     const code = 'U+' + found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
     mark.className = 'acting';
@@ -24,5 +28,25 @@ function put(node, text) {
     node.append(mark);
     last = found.index + found[0].length;
   }
-  node.append(text.slice(last));
+  if (last < text.length) node.append(text.slice(last));
 }
+
+const button = (cls, text, act) => {
+  const node = el('button', cls, text);
+  node.type = 'button';
+  node.onclick = act;
+  return node;
+};
+
+// Python counts characters, this language counts UTF-16 units.
+const PAIR = /[\ud800-\udbff][\udc00-\udfff]/;
+function units(text, points) {
+  if (!PAIR.test(text)) return points;
+  let at = 0;
+  while (points-- > 0 && at < text.length) at += text.codePointAt(at) > 0xffff ? 2 : 1;
+  return at;
+}
+
+const size = n => n > 9999 ? Math.round(n / 1000) + ' kB' : n + ' characters';
+const short = (text, most) => text.length > most ? text.slice(0, most) + '\u2026' : text;
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);

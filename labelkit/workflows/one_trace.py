@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from labelkit.domain.label import Label, Outcome
@@ -23,6 +23,7 @@ from labelkit.store import Store
 from labelkit.store.labels import labels_of
 from labelkit.store.raters import raters, rubrics
 from labelkit.store.traces import row
+from labelkit.workflows.answer_values import SourceText, TracedValue, trace_values
 
 Kind = Literal["system", "user", "agent", "reasoning", "call", "result", "final", "other"]
 
@@ -34,7 +35,8 @@ class Step:
     ``message`` is the index of its message. For a call ``text`` is the argument text, ``result``
     what came back (None: nothing did) and ``status`` executed, attempted or rejected. A ``result``
     step is a tool message that answers no call. ``final`` marks the place of the visible answer,
-    which stands at the top, and has no text of its own.
+    which stands at the top, and has no text of its own. ``part`` and ``result_part`` are the names
+    by which evidence speaks of the two texts (``message:4``, ``call:0``, ``result:0``).
     """
 
     kind: Kind
@@ -45,6 +47,8 @@ class Step:
     is_error: bool = False
     result: str | None = None
     result_message: int | None = None
+    part: str = ""
+    result_part: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class TraceView:
     """Everything the detail page shows.
 
     ``facts`` and ``reference`` are (name, text) pairs in reading order. ``no_answer`` says why
-    there is no answer, or is empty.
+    there is no answer, or is empty. ``values`` are the values of the answer, traced.
     """
 
     digest: str
@@ -93,6 +97,7 @@ class TraceView:
     answer: str
     no_answer: str
     steps: tuple[Step, ...]
+    values: tuple[TracedValue, ...]
     reference: tuple[tuple[str, str], ...]
     ratings: tuple[Rating, ...]
 
@@ -104,9 +109,16 @@ def read_trace(store: Store, digest_or_prefix: str) -> TraceView:
         StoreError: no trace, or several traces, begin like this.
     """
     trace, task = row(store, digest_or_prefix)
+    view = trace_view(trace, task)
+    return replace(view, ratings=tuple(_ratings(store, labels_of(store, trace.digest))))
+
+
+def trace_view(trace: Trace, task: Task | None) -> TraceView:
+    """Return a trace as it is read, without anybody's label."""
     asked = _first_user(trace.messages)
     question = (trace.messages[asked].content or "") if asked is not None else _of_task(task)
     answer = visible_answer(trace.messages)
+    steps = tuple(_steps(trace, task, asked, answer))
     return TraceView(
         digest=trace.digest,
         facts=tuple(_facts(trace, task)),
@@ -114,10 +126,35 @@ def read_trace(store: Store, digest_or_prefix: str) -> TraceView:
         question_message=asked,
         answer=answer,
         no_answer="" if answer else _why_silent(trace),
-        steps=tuple(_steps(trace, task, asked, answer)),
+        steps=steps,
+        values=trace_values(answer, tuple(_sources(question, steps))),
         reference=tuple(_reference(task)),
-        ratings=tuple(_ratings(store, labels_of(store, trace.digest))),
+        ratings=(),
     )
+
+
+def parts_of(view: TraceView) -> dict[str, str]:
+    """Return the texts that evidence may quote, by the name of their part."""
+    parts = {"question": view.question, "answer": view.answer}
+    for step in view.steps:
+        if step.part:
+            parts[step.part] = step.text
+        if step.result is not None:
+            parts[step.result_part] = step.result
+    return {name: text for name, text in parts.items() if text}
+
+
+def _sources(question: str, steps: Sequence[Step]) -> Iterator[SourceText]:
+    """What the model was given, results first: a value that both hold is said of the result."""
+    for step in steps:
+        if step.result is not None:
+            yield SourceText(step.result_part, "tool_result", step.result)
+        elif step.kind == "result":
+            yield SourceText(step.part, "tool_result", step.text)
+    yield SourceText("question", "question", question)
+    for step in steps:
+        if step.kind in {"system", "user"}:
+            yield SourceText(step.part, "question", step.text)
 
 
 def _first_user(messages: Sequence[Message]) -> int | None:
@@ -164,22 +201,25 @@ def _steps(trace: Trace, task: Task | None, asked: int | None, answer: str) -> I
     last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=None)
     for index, message in enumerate(messages):
         if index != asked and index not in answered:
-            made = [call for call in calls if call.call_message == index]
+            made = [(n, call) for n, call in enumerate(calls) if call.call_message == index]
             yield from _message(index, message, made, answer if index == last else "")
 
 
-def _message(index: int, message: Message, calls: Sequence[Call], answer: str) -> Iterator[Step]:
+def _message(
+    index: int, message: Message, calls: Sequence[tuple[int, Call]], answer: str
+) -> Iterator[Step]:
     if message.reasoning:
-        yield Step("reasoning", index, message.reasoning)
+        yield Step("reasoning", index, message.reasoning, part=f"reasoning:{index}")
     content = message.content or ""
     if answer and content.strip() == answer:
         yield Step("final", index, "")
     elif content or not (calls or message.reasoning):
-        yield Step(_kind(message.role), index, content, name=message.name or _role(message.role))
+        name = message.name or _role(message.role)
+        yield Step(_kind(message.role), index, content, name=name, part=f"message:{index}")
     others = [part for part in message.parts if part.get("type") != "text"]
     if others:
         yield Step("other", index, _json(others), name="parts that are no text")
-    for call in calls:
+    for number, call in calls:
         yield Step(
             "call",
             index,
@@ -189,6 +229,8 @@ def _message(index: int, message: Message, calls: Sequence[Call], answer: str) -
             is_error=call.is_error,
             result=call.result,
             result_message=call.result_message,
+            part=f"call:{number}",
+            result_part=f"result:{number}",
         )
 
 
