@@ -76,6 +76,9 @@ def _one_meaning(rubric: Rubric) -> Iterator[Mistake]:
 def _built_on_rates(rubric: Rubric) -> Iterator[Mistake]:
     rates = [rate.full_name for rate in rubric.rates]
     numbers = rates + [measure.full_name for measure in rubric.measures]
+    for part in ("contrasts", "composites", "fronts"):
+        ids = (item.id for item in getattr(rubric, part))
+        yield from twice(ids, (part,), part.removesuffix("s"), "id")
     for i, contrast in enumerate(rubric.contrasts):
         yield from _contrast(contrast, numbers, ("contrasts", i))
     for i, composite in enumerate(rubric.composites):

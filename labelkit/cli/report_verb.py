@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,8 +13,10 @@ from rich.console import RenderableType
 
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli import console
+from labelkit.cli.number_tables import counted, numbers
 from labelkit.cli.options import in_folder, opened_store, rubric_option
 from labelkit.cli.printable import printable, printable_json
+from labelkit.settings import Settings
 from labelkit.stats.agreement import Coefficient
 from labelkit.stats.undefined import Number, Undefined, as_json
 from labelkit.workflows.rates import RateResult
@@ -39,14 +42,31 @@ def command(
     folder: Path,
 ) -> None:
     """Rates with named denominators, n, coverage, 95% Wilson intervals; agreement of raters."""
-    with opened_store(folder) as (store, _):
+    with opened_store(folder) as (store, settings):
         result = report(store, load_rubric(rubric), by=by, rater=rater, question=question)
+    silent = _silent_judges(settings, result)
+    if silent:
+        result = replace(result, remarks=(*result.remarks, silent))
     if as_text == "json":
         click.echo(printable_json(as_json(result)))
     elif as_text == "csv":
         click.echo(rates_csv(result.rates), nl=False)
     else:
         show(result)
+
+
+def _silent_judges(settings: Settings, result: Report) -> str | None:
+    """Name configured judges that have no labels: a report must not look complete without them."""
+    heard = {rater.name for rater in result.raters}
+    silent = [
+        name
+        for name, judge in settings.judges.items()
+        if (not judge.rubrics or result.rubric in judge.rubrics)
+        and not any(rater.startswith(f"{name}:") for rater in heard)
+    ]
+    if not silent:
+        return None
+    return f"no labels yet of: {', '.join(silent)}; run `labelkit judge --rubric {result.rubric}`"
 
 
 def rates_csv(rates: Sequence[RateResult]) -> str:
@@ -74,19 +94,21 @@ def rendered(result: Report) -> list[RenderableType]:
     """The tables of a report, in reading order."""
     head = (
         f"{result.rubric} {result.version}, question {result.question!r}, "
-        f"labels of: {result.source}; {result.n_traces} traces ({_counts(result.states)})"
+        f"labels of: {result.source}; {result.n_traces} traces ({counted(result.states)})"
     )
-    parts: list[RenderableType] = [console.plain(head), _raters(result.raters)]
-    if result.rates:
-        parts.append(_rates(result.rates))
+    parts: list[RenderableType] = [console.plain(head), console.plain(_given(result))]
+    parts += [_raters(result.raters), *numbers(result)]
     parts += [_agreement(agreement) for agreement in result.agreement]
     parts += [console.plain(remark) for remark in result.remarks]
     parts += [console.plain(a.remark) for a in result.agreement if a.remark]
     return parts
 
 
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
+def _given(result: Report) -> str:
+    """How often each label was given, and how often only the tie rule gave it."""
+    given = counted({label: n for label, n in result.label_counts.items() if n})
+    ties = f"; {result.tie_broken} ties went to the rule" if result.tie_broken else ""
+    return f"{result.source}: {given}{ties}"
 
 
 def _raters(raters: Sequence[RaterSummary]) -> RenderableType:
@@ -94,8 +116,8 @@ def _raters(raters: Sequence[RaterSummary]) -> RenderableType:
         (
             rater.name,
             rater.kind,
-            _counts({k: v for k, v in rater.label_counts.items() if v}),
-            _counts({**rater.without, **{f"({k})": v for k, v in rater.null_reasons.items()}}),
+            counted({k: v for k, v in rater.label_counts.items() if v}),
+            counted({**rater.without, **{f"({k})": v for k, v in rater.null_reasons.items()}}),
             str(rater.labelled),
         )
         for rater in raters
@@ -108,24 +130,6 @@ def _raters(raters: Sequence[RaterSummary]) -> RenderableType:
             for row, r in zip(rows, raters, strict=True)
         ]
     return console.table("Raters", columns, rows, text_columns=4)
-
-
-def _rates(rates: Sequence[RateResult]) -> RenderableType:
-    grouped = len({rate.group for rate in rates}) > 1
-    rows = []
-    for rate in rates:
-        value = f"{rate.value:.1%}" if rate.value is not None else f"null ({rate.reason})"
-        interval = ""
-        if rate.low is not None and rate.high is not None:
-            interval = f"{rate.low:.1%} - {rate.high:.1%}"
-        coverage = f"{rate.coverage:.0%}" if rate.coverage is not None else "null"
-        row = [rate.name, value, interval, f"{rate.hits}/{rate.scored}", coverage]
-        row.append(_counts(rate.excluded) if rate.excluded else "")
-        rows.append(([rate.group] if grouped else []) + row)
-    columns = ["rate", "value", "95% Wilson", "hits/n", "coverage", "excluded"]
-    if grouped:
-        columns.insert(0, "group")
-    return console.table("Rates", columns, rows, text_columns=2 if grouped else 1)
 
 
 def _agreement(agreement: Agreement) -> RenderableType:

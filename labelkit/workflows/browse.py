@@ -172,6 +172,11 @@ class Browser:
         self._store.close()
 
     @property
+    def store(self) -> Store:
+        """The open store, which pages hand to the functions of ``review`` and never look into."""
+        return self._store
+
+    @property
     def place(self) -> str:
         """The file, or the URL without its password."""
         return self._store.place
@@ -310,7 +315,7 @@ def _read(store: Store, scheme: Scheme, table: TraceTable) -> _Votes:
     low = np.where(labelled, matrix, np.iinfo(np.int32).max).min(axis=1)
     together = combine(
         scheme.rubric.ensemble, votes, len(scheme.question.labels), table.state == "infra_error"
-    )
+    ).codes
     return _Votes(
         names=(ENSEMBLE, *(column.name for column in votes)),
         codes=np.column_stack([together, matrix]),

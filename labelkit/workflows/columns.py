@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +36,36 @@ def read_rows(store: Store, rubric: Rubric, by: Sequence[str]) -> tuple[Rows, ND
     kept = Rows(
         tags={name: column[applies] for name, column in rows.tags.items()},
         infra=rows.infra[applies],
+        items=_items(table)[applies] if rubric.contrasts else None,
     )
     return kept, table.id[applies]
 
 
 def _tags_needed(rubric: Rubric) -> set[str]:
-    """Every tag that a predicate of the rubric asks for."""
+    """Every tag that the rubric's numbers ask for."""
     predicates = [rubric.applies_to]
+    other: set[str | None] = {rubric.subset_tag}
     for rate in rubric.rates:
         predicates += [rate.numerator, rate.denominator.where]
-    return {name for predicate in predicates for name in predicate.tags} | {rubric.subset_tag}
+        other.add(rate.cluster)
+    for measure in rubric.measures:
+        predicates += [side.where for side in (measure.within, measure.against) if side]
+        other |= {measure.cluster, measure.macro}
+    other |= {contrast.tag for contrast in rubric.contrasts}
+    other |= {front.over for front in rubric.fronts}
+    named = {name for predicate in predicates for name in predicate.tags}
+    return named | {name for name in other if name is not None}
+
+
+def _items(table: TraceTable) -> NDArray[np.int64]:
+    """Number (task, model, repeat) in order of appearance; -1 where the task is not known."""
+    numbers: dict[tuple[object, ...], int] = {}
+    columns = (table.task_set, table.task_id, table.model, table.repeat.tolist())
+    keys = list(zip(*columns, strict=True))
+    return np.array(
+        [-1 if key[1] is None else numbers.setdefault(key, len(numbers)) for key in keys],
+        dtype=np.int64,
+    )
 
 
 def _tag_columns(table: TraceTable, needed: set[str]) -> dict[str, NDArray[np.object_]]:
@@ -119,6 +141,7 @@ def _votes(
     for kind, code, count in zip(table.kinds, meaning, times, strict=True):
         if code < 0 and count:
             reasons[str(kind.reason)] += count
+    recorded = _facts(table, kinds, rows, len(ids)) if rater.kind == "rule" else _Facts({}, {})
     codes, consistency = _one_per_row(rows, table.repeat[mine], given, len(ids), len(labels))
     return Votes(
         name=rater.name,
@@ -126,7 +149,8 @@ def _votes(
         digest=rater.digest,
         codes=codes,
         consistency=consistency,
-        flags=_flag_masks(table, kinds, rows, len(ids)) if rater.kind == "rule" else {},
+        flags=recorded.flags,
+        numbers=recorded.numbers,
         null_reasons=dict(sorted(reasons.items())),
     )
 
@@ -153,14 +177,50 @@ def _one_per_row(
     return codes, float(vote.share[several].mean()) if several.any() else None
 
 
-def _flag_masks(
+@dataclass(frozen=True)
+class _Facts:
+    """What a rule's labels record beside the label, per row of the report."""
+
+    flags: dict[str, Mask]
+    numbers: dict[str, NDArray[np.float64]]
+
+
+def _facts(
     table: LabelTable, kinds: NDArray[np.int64], rows: NDArray[np.int64], n_rows: int
-) -> dict[str, Mask]:
-    """Mask of rows per flag that a rule recorded; ``kinds`` are those of its labels, by row."""
-    masks: dict[str, Mask] = {}
-    present = set(np.unique(kinds).tolist())
-    for flag in dict.fromkeys(f for code in sorted(present) for f in table.kinds[code].flags):
-        carries = np.array([flag in kind.flags for kind in table.kinds], dtype=bool)
-        masks[flag] = np.zeros(n_rows, dtype=bool)
-        masks[flag][rows[carries[kinds]]] = True
-    return masks
+) -> _Facts:
+    """Return flags as masks and counted facts (``calls=7``) as numbers.
+
+    ``kinds`` are those of the rule's labels, by row. Work is done once per kind of label and flag
+    that it has, since every row may have a count of its own.
+    """
+    plain: dict[str, list[int]] = {}
+    counted: dict[str, dict[int, float]] = {}
+    for kind in np.unique(kinds).tolist():
+        for flag in table.kinds[kind].flags:
+            name, _, number = flag.partition("=")
+            value = finite(number)
+            if value is None:
+                plain.setdefault(flag, []).append(kind)
+            else:
+                counted.setdefault(name, {})[kind] = value
+    found = _Facts({}, {})
+    for flag, carriers in plain.items():
+        has = np.zeros(len(table.kinds), dtype=bool)
+        has[carriers] = True
+        found.flags[flag] = np.zeros(n_rows, dtype=bool)
+        found.flags[flag][rows[has[kinds]]] = True
+    for name, values in counted.items():
+        of_kind = np.full(len(table.kinds), np.nan)
+        of_kind[list(values)] = list(values.values())
+        found.numbers[name] = np.full(n_rows, np.nan)
+        found.numbers[name][rows] = of_kind[kinds]
+    return found
+
+
+def finite(text: str) -> float | None:
+    """Return the number a text is, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None

@@ -9,6 +9,7 @@ different: under ``drop_row`` (the source papers' way) the row is dropped and co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,7 +28,19 @@ from labelkit.workflows.rows import (
 )
 
 
-def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask) -> Codes:
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """The ensemble's label per row.
+
+    ``codes``: shape (n_rows,), a label or the state that explains why there is none.
+    ``tie_broken``: rows whose top count was shared and whose label is the rule's.
+    """
+
+    codes: Codes
+    tie_broken: Mask
+
+
+def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask) -> Combination:
     """Return the ensemble's label per row, or the state that explains why there is none.
 
     Args:
@@ -37,7 +50,8 @@ def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask
         infra: rows whose rollout died; they are never labelled.
     """
     if not votes:
-        return np.where(infra, INFRA_ERROR, UNLABELLED).astype(np.int32)
+        codes = np.where(infra, INFRA_ERROR, UNLABELLED).astype(np.int32)
+        return Combination(codes, np.zeros(len(infra), dtype=bool))
     matrix = np.stack([v.codes for v in votes], axis=1)
     rules = [place for place, column in enumerate(votes) if column.kind == "rule"]
     vote = majority(
@@ -55,7 +69,8 @@ def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask
         null = (matrix == FAILED).any(axis=1)
         codes = np.where((matrix == UNLABELLED).any(axis=1), UNLABELLED, codes)
         codes = np.where(null, FAILED, codes)
-    return np.where(infra, INFRA_ERROR, codes).astype(np.int32)
+    codes = np.where(infra, INFRA_ERROR, codes).astype(np.int32)
+    return Combination(codes, (vote.outcomes == RowOutcome.TIE_BROKEN) & (codes >= 0))
 
 
 def _why_too_few(matrix: Codes) -> Codes:

@@ -6,7 +6,6 @@ label in ``ensemble``, labels become rates in ``rates``, agreement comes from ``
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,8 +17,11 @@ from labelkit.stats.agreement import Coefficient, RaterPair, summarise
 from labelkit.stats.ratings import from_codes
 from labelkit.store import Store
 from labelkit.workflows.columns import OWN_COLUMNS, read_rows, read_votes
-from labelkit.workflows.ensemble import combine
-from labelkit.workflows.rates import Groups, RateResult, everything, rates_in
+from labelkit.workflows.contrasts import CompositeResult, ContrastResult, FrontResult
+from labelkit.workflows.ensemble import Combination, combine
+from labelkit.workflows.measures import MeasureResult
+from labelkit.workflows.published import publish
+from labelkit.workflows.rates import Groups, RateResult, everything
 from labelkit.workflows.rows import REASONS, Codes, Mask, Rows, RuleFacts, Votes
 
 ENSEMBLE = "ensemble"
@@ -60,7 +62,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything ``labelkit report`` prints. ``source`` is ``ensemble`` or one rater's name."""
+    """Everything ``labelkit report`` prints.
+
+    ``source`` is ``ensemble`` or one rater's name, ``label_counts`` how often it gave each label.
+    ``tie_broken``: rows among them whose top count was shared, so that the rule's label decided.
+    """
 
     rubric: str
     version: str
@@ -68,8 +74,14 @@ class Report:
     source: str
     n_traces: int
     states: Mapping[str, int]
+    label_counts: Mapping[str, int]
+    tie_broken: int
     raters: tuple[RaterSummary, ...]
     rates: tuple[RateResult, ...]
+    measures: tuple[MeasureResult, ...]
+    contrasts: tuple[ContrastResult, ...]
+    composites: tuple[CompositeResult, ...]
+    fronts: tuple[FrontResult, ...]
     agreement: tuple[Agreement, ...]
     remarks: tuple[str, ...]
 
@@ -98,11 +110,10 @@ def report(
     rows, ids = read_rows(store, rubric, by)
     votes, remarks = read_votes(store, rubric, asked, ids)
     labels = tuple(definition.name for definition in asked.labels)
-    codes = _row_labels(rubric, votes, labels, rows, rater)
-    rates = [rate for rate in rubric.rates if rate.question == asked.id]
-    facts = _rule_facts(votes, len(rows))
+    combined = _row_labels(rubric, votes, labels, rows, rater)
+    codes = combined.codes
     groups = [everything(len(rows)), *(_cut(rows, tag) for tag in by)]
-    results = [rates_in(rate, rows, codes, labels, facts, groups) for rate in rates]
+    numbers = publish(rubric, asked, rows, codes, _rule_facts(votes, len(rows)), groups)
     return Report(
         rubric=rubric.name,
         version=rubric.version,
@@ -110,13 +121,14 @@ def report(
         source=rater or ENSEMBLE,
         n_traces=len(rows),
         states=_states(codes),
+        label_counts=_label_counts(codes, labels),
+        tie_broken=int(np.count_nonzero(combined.tie_broken)),
         raters=tuple(_summary(column, labels) for column in votes),
-        rates=tuple(
-            of_rate[cut][group]
-            for cut, names in enumerate(groups)
-            for group in range(len(names.names))
-            for of_rate in results
-        ),
+        rates=numbers.rates,
+        measures=numbers.measures,
+        contrasts=numbers.contrasts,
+        composites=numbers.composites,
+        fronts=numbers.fronts,
         agreement=tuple(_agreement(asked, votes, labels, rows, rubric)),
         remarks=tuple(remarks),
     )
@@ -150,7 +162,7 @@ def _question(rubric: Rubric, name: str | None) -> Question:
 
 def _row_labels(
     rubric: Rubric, votes: Sequence[Votes], labels: Sequence[str], rows: Rows, rater: str | None
-) -> Codes:
+) -> Combination:
     """The label of each row: the ensemble's, or one rater's."""
     if rater is None:
         return combine(rubric.ensemble, votes, len(labels), rows.infra)
@@ -166,7 +178,7 @@ def _rule_facts(votes: Sequence[Votes], n_rows: int) -> RuleFacts:
     """What the rule recorded; without a rule nothing was seen and no fact is known."""
     for column in votes:
         if column.kind == "rule":
-            return RuleFacts(seen=column.seen, flags=column.flags)
+            return RuleFacts(column.seen, column.flags, column.numbers)
     return RuleFacts(seen=np.zeros(n_rows, dtype=bool), flags={})
 
 
@@ -194,9 +206,13 @@ def _states(codes: Codes) -> dict[str, int]:
     return counts
 
 
+def _label_counts(codes: Codes, labels: Sequence[str]) -> dict[str, int]:
+    given = np.bincount(codes[codes >= 0], minlength=len(labels)).tolist()
+    return dict(zip(labels, given, strict=True))
+
+
 def _summary(column: Votes, labels: Sequence[str]) -> RaterSummary:
     states = _states(column.codes)
-    given = Counter(column.codes[column.codes >= 0].tolist())
     return RaterSummary(
         name=column.name,
         kind=column.kind,
@@ -204,7 +220,7 @@ def _summary(column: Votes, labels: Sequence[str]) -> RaterSummary:
         labelled=states.pop("labelled"),
         without=states,
         null_reasons=column.null_reasons,
-        label_counts={label: given[code] for code, label in enumerate(labels)},
+        label_counts=_label_counts(column.codes, labels),
         self_consistency=column.consistency,
     )
 

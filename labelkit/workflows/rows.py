@@ -42,7 +42,8 @@ class Votes:
     """The votes of one rater on one question, aligned with the rows.
 
     ``codes``: shape (n_rows,), index into the question's labels, or a state above.
-    ``flags``: for rules, flag name -> mask of rows that carry it. ``null_reasons``: why labels
+    ``flags``: for rules, flag name -> mask of rows that carry it; ``numbers``: counted facts
+    (``calls=7``) -> value per row, NaN where it has none. ``null_reasons``: why labels
     are missing, with counts, as the rater recorded it. ``consistency``: mean share of the leading
     label over rows that the rater labelled several times, None where it did not.
     """
@@ -52,6 +53,7 @@ class Votes:
     digest: str
     codes: Codes
     flags: Mapping[str, Mask] = field(default_factory=dict)
+    numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     null_reasons: Mapping[str, int] = field(default_factory=dict)
     consistency: float | None = None
 
@@ -68,10 +70,13 @@ class Rows:
 
     ``tags`` maps a tag's name to its value per row (None where a row has no such tag); ``model``,
     ``domain`` and ``subset`` are among them. ``infra`` marks rows whose rollout died.
+    ``items`` numbers what was rolled out, (task, model, repeat): rows of two conditions with the
+    same number are a pair; -1 where the task is not known.
     """
 
     tags: Mapping[str, NDArray[np.object_]]
     infra: Mask
+    items: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -95,6 +100,13 @@ class Rows:
             self._coded[name] = found
         return found
 
+    def clusters(self, tag: str | None) -> NDArray[np.int64] | None:
+        """Rows numbered by the value of a tag; None where no tag is named or no row has it."""
+        if tag is None or tag not in self.tags:
+            return None
+        column = self.coded(tag)
+        return None if column.values in ((), (None,)) else column.codes.astype(np.int64)
+
     def having(self, wanted: Mapping[str, Sequence[Tag]]) -> Mask:
         """Rows whose tags have one of the wanted values, for every wanted tag.
 
@@ -113,10 +125,19 @@ class Rows:
 
 @dataclass(frozen=True)
 class RuleFacts:
-    """Facts that the rule classifier recorded: ``seen`` rows it looked at, ``flags`` per name."""
+    """What the rule classifier recorded.
+
+    ``seen`` marks the rows it looked at, ``flags`` the rows that carry a fact, ``numbers`` holds
+    counted facts (flags such as ``calls=7``) per row, NaN where a row has none.
+    """
 
     seen: Mask
     flags: Mapping[str, Mask]
+    numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def number(self, name: str) -> NDArray[np.float64]:
+        """A counted fact per row; all NaN where the rule never recorded it."""
+        return self.numbers.get(name, np.full(len(self.seen), np.nan))
 
     def lacking(self, names: Sequence[str]) -> Mask:
         """Rows that the rule saw and that do not carry every one of these flags."""

@@ -174,7 +174,7 @@ def test_majority_and_the_rule_breaks_a_three_way_tie() -> None:
     rule = votes("rule", [CORRECT, SKIP, IGNORE], kind="rule")
     one = votes("one", [SKIP, SKIP, CORRECT])
     two = votes("two", [SKIP, CORRECT, SKIP])
-    codes = combine(MAJORITY, [rule, one, two], 3, np.zeros(3, dtype=bool))
+    codes = combine(MAJORITY, [rule, one, two], 3, np.zeros(3, dtype=bool)).codes
     assert codes.tolist() == [SKIP, SKIP, IGNORE]
 
 
@@ -182,7 +182,7 @@ def test_a_failed_verdict_drops_the_row_but_an_abstention_only_defers() -> None:
     rule = votes("rule", [CORRECT, ABSTAINED, ABSTAINED], kind="rule")
     one = votes("one", [CORRECT, SKIP, SKIP])
     two = votes("two", [FAILED, SKIP, IGNORE])
-    codes = combine(MAJORITY, [rule, one, two], 3, np.zeros(3, dtype=bool))
+    codes = combine(MAJORITY, [rule, one, two], 3, np.zeros(3, dtype=bool)).codes
     # The last row is a tie that the rule did not decide.
     assert codes.tolist() == [FAILED, SKIP, TIED]
 
@@ -191,13 +191,13 @@ def test_ignore_lets_the_remaining_raters_vote() -> None:
     policy = Ensemble(tie="none", null_policy="ignore", min_raters=1)
     one = votes("one", [CORRECT, FAILED])
     two = votes("two", [FAILED, FAILED])
-    codes = combine(policy, [one, two], 3, np.zeros(2, dtype=bool))
+    codes = combine(policy, [one, two], 3, np.zeros(2, dtype=bool)).codes
     assert codes.tolist() == [CORRECT, FAILED]
 
 
 def test_an_outage_is_never_labelled_whatever_the_raters_said() -> None:
     one = votes("one", [SKIP])
-    codes = combine(MAJORITY, [one], 3, np.array([True]))
+    codes = combine(MAJORITY, [one], 3, np.array([True])).codes
     assert codes.tolist() == [INFRA_ERROR]
 
 
