@@ -54,6 +54,24 @@ rates:
     question: outcome
     numerator: {labels: [B]}
     denominator: {name: All}
+measures:
+  - id: MEAN
+    title: A mean
+    question: grade
+    within: {name: Every}
+  - id: CALLS
+    title: Calls
+    question: outcome
+    value: calls
+    per: tools
+    within: {name: Required, where: {tags: {subset: [required]}, not_labels: [B]}}
+    against: {name: All}
+contrasts:
+  - {id: C, title: Change, of: "AR[Required]", base: off-arm, treated: on-arm}
+composites:
+  - {id: P, title: Together, parts: ["AR[Required]"], complement: ["AR[Required]"]}
+fronts:
+  - {id: F, title: Front, up: ["AR[Required]"], down: ["MEAN[Every]"]}
 guideline: guideline.md
 """
 
