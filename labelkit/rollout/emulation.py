@@ -15,9 +15,10 @@ from typing import Any
 
 from labelkit.digest import canonical_json
 from labelkit.domain.message import Message, ToolCall
-from labelkit.domain.task import Task, Tool
+from labelkit.domain.task import Tool
+from labelkit.grounding.calls import parse_arguments
 
-EMULATION_VERSION = "1"
+EMULATION_VERSION = "2"
 """Recorded on every emulated trace. Raise it with any change of the texts below."""
 
 _ANSWER_CHARS = 400
@@ -28,11 +29,12 @@ _HOW = (
     'To answer without a tool: {"answer": TEXT}. '
     "Look up facts and figures with a tool. Answer general questions yourself."
 )
-_THEN = "Answer the question from this result in one short sentence."
+THEN_ANSWER = "Answer the question from this result in one short sentence."
+THEN_GO_ON = "Call another tool, or answer."
 
 
-def action_schema(tools: Sequence[Tool]) -> dict[str, Any]:
-    """Return the JSON schema of one action: a call of one of ``tools``, or the answer."""
+def action_schema(tools: Sequence[Tool], *, answer: bool = True) -> dict[str, Any]:
+    """Return the JSON schema of one action: a call of one of ``tools``, or (``answer``) a text."""
     calls = [
         {
             "type": "object",
@@ -45,36 +47,48 @@ def action_schema(tools: Sequence[Tool]) -> dict[str, Any]:
         }
         for tool in tools
     ]
-    answer = {
+    if not answer:
+        return {"anyOf": calls}
+    said = {
         "type": "object",
         "properties": {"answer": {"type": "string", "maxLength": _ANSWER_CHARS}},
         "required": ["answer"],
         "additionalProperties": False,
     }
-    return {"anyOf": [*calls, answer]}
+    return {"anyOf": [*calls, said]}
 
 
-def action_messages(task: Task) -> list[dict[str, Any]]:
-    """Return the messages that ask for an action: system text and tools first, then the task."""
-    systems = [m.content or "" for m in task.messages if m.role == "system"]
-    lines = [*systems, "Tools:", *(_signature(tool) for tool in task.tools), _HOW]
-    rest = [m for m in task.messages if m.role != "system"]
-    return [
-        {"role": "system", "content": "\n".join(line for line in lines if line)},
-        *({"role": m.role, "content": m.content or ""} for m in rest),
-    ]
+def action_messages(messages: Sequence[Message], tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Return what asks for an action: system text and tools first, then the conversation.
 
-
-def result_messages(action: str, results: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return what follows an action: the action itself and what the tools gave back.
-
-    Results travel in a user message, because templates that know no tools know no tool role.
+    Calls and results that the conversation holds already are told as an earlier action and its
+    result: templates that know no tools know no tool role.
     """
-    lines = [f"Result of {result.name}: {result.content}" for result in results]
-    return [
-        {"role": "assistant", "content": action},
-        {"role": "user", "content": "\n".join([*lines, _THEN])},
-    ]
+    systems = [m.content or "" for m in messages if m.role == "system"]
+    lines = [*systems, "Tools:", *tool_lines(tools), _HOW]
+    told = [{"role": "system", "content": "\n".join(line for line in lines if line)}]
+    for message in messages:
+        if message.role == "tool":
+            told.append({"role": "user", "content": result_lines([message])})
+        elif message.tool_calls:
+            told.append({"role": "assistant", "content": _action_text(message.tool_calls[0])})
+        elif message.role != "system":
+            told.append({"role": message.role, "content": message.content or ""})
+    return told
+
+
+def result_lines(results: Sequence[Message]) -> str:
+    """Return what the tools gave back, as a user's message tells it."""
+    return "\n".join(f"Result of {result.name}: {result.content}" for result in results)
+
+
+def tool_lines(tools: Sequence[Tool]) -> list[str]:
+    """Return one line per tool: ``- name(a: string, b: one|two): description``."""
+    return [_signature(tool) for tool in tools]
+
+
+def _action_text(call: ToolCall) -> str:
+    return canonical_json({"tool": call.name, "arguments": parse_arguments(call.arguments) or {}})
 
 
 def read_action(text: str) -> ToolCall | str:

@@ -75,8 +75,8 @@ class Episode:
 
     @property
     def troubled(self) -> bool:
-        """Whether an error has been seen so far; a silent fault is none."""
-        return any(not answered.ok for answered in self.answered)
+        """Whether a tool has reported an error so far; a silent fault or a refused call is none."""
+        return any(not answered.ok and answered.executed for answered in self.answered)
 
     def answer(self, call: ToolCall) -> Message:
         """Return the tool message for one call; the call counts as executed.

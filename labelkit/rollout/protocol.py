@@ -16,6 +16,7 @@ from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState, Trace, TraceError, Usage
 from labelkit.models.client import Client
+from labelkit.rollout.environment import offered_tools
 
 ToolMode = Literal["native", "emulated"]
 
@@ -31,12 +32,18 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Which row of the run an episode fills: task, model, condition, repeat."""
+    """Which row of the run an episode fills: task, model, condition, repeat.
+
+    ``clean`` plays the world without its faults. ``late_hint`` is told once, after the first
+    error that a tool reports.
+    """
 
     task: Task
     model: str
     condition: str = ""
     repeat: int = 0
+    clean: bool = False
+    late_hint: str = ""
 
 
 class RolloutProtocol(Protocol):
@@ -68,7 +75,7 @@ def wire_tools(task: Task) -> list[dict[str, Any]]:
                 "parameters": tool.parameters,
             },
         }
-        for tool in task.tools
+        for tool in offered_tools(task)
     ]
 
 
@@ -88,15 +95,16 @@ def wire_message(message: Message) -> dict[str, Any]:
     return sent
 
 
-def reply_message(completion: Completion) -> Message:
+def reply_message(completion: Completion, seen: set[str] | None = None) -> Message:
     """Return a reply as a message of the trace; calls get an id of their own where they lack one.
 
-    Ids that were reused within the reply are replaced too: a result must find its call.
+    Ids that were used before in the episode (``seen``, which grows) are replaced too: a result
+    must find its call.
     """
-    seen: set[str] = set()
+    seen = set() if seen is None else seen
     calls = []
-    for number, call in enumerate(completion.tool_calls, start=1):
-        name = call.id if call.id and call.id not in seen else f"call_{number}"
+    for call in completion.tool_calls:
+        name = call.id if call.id and call.id not in seen else _free_id(seen)
         seen.add(name)
         calls.append(call.model_copy(update={"id": name}))
     return Message(
@@ -105,6 +113,13 @@ def reply_message(completion: Completion) -> Message:
         tool_calls=tuple(calls),
         reasoning=completion.reasoning,
     )
+
+
+def _free_id(seen: set[str]) -> str:
+    number = len(seen) + 1
+    while f"call_{number}" in seen:
+        number += 1
+    return f"call_{number}"
 
 
 def final_state(completion: Completion) -> RowState:
@@ -125,10 +140,14 @@ def build_trace(
     *,
     tool_mode: ToolMode,
     extra: dict[str, Any],
+    error: TraceError | None = None,
 ) -> Trace:
-    """Return the trace of a finished episode; its state is that of the last completion."""
+    """Return the trace of a finished episode; its state is that of the last completion.
+
+    ``error`` says what spoilt an episode whose requests all went well.
+    """
     last = completions[-1]
-    error = None
+    state = final_state(last) if error is None else RowState.INFRA_ERROR
     if last.failure is not None:
         error = TraceError(
             kind=last.failure.kind.value,
@@ -139,7 +158,7 @@ def build_trace(
     return Trace(
         model=row.model,
         messages=tuple(messages),
-        state=final_state(last),
+        state=state,
         task_set=row.task.set,
         task_id=row.task.id,
         condition=row.condition,
@@ -148,7 +167,7 @@ def build_trace(
         error=error,
         usage=sum_usage(completions),
         tool_mode=tool_mode,
-        tags=dict(row.task.tags),
+        tags={**row.task.tags, "protocol": str(extra.get("protocol", ""))},
         extra=extra,
     )
 
