@@ -5,16 +5,25 @@ A new scheme's rule is one file beside this one and one line in the table below.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from labelkit.domain.rubric import Rubric
 from labelkit.errors import InputError
-from labelkit.rules import facts, tool_failure, tool_failure_substring
+from labelkit.rules import facts, hazard_recovery, tool_failure, tool_failure_substring
 from labelkit.rules.ruling import Classifier
 
 _CLASSIFIERS: dict[str, Classifier] = {
     "facts": facts.classify,
+    "hazard_recovery": hazard_recovery.classify,
     "tool_failure": tool_failure.classify,
     "tool_failure_substring": tool_failure_substring.classify,
 }
+
+_CHECKS: dict[str, Callable[[Rubric], None]] = {
+    "facts": facts.check,
+    "hazard_recovery": hazard_recovery.check,
+}
+"""What a rule asks of its rubric before it labels anything."""
 
 
 RULES_VERSION = "1"
@@ -30,13 +39,13 @@ def rule_of(rubric: Rubric) -> Classifier | None:
     """Return the classifier of a rubric, checked against what it needs; None without a rule.
 
     Raises:
-        InputError: an unknown classifier, or a rule table that asks for unknown facts.
+        InputError: an unknown classifier, or options that the rule cannot work with.
     """
     if rubric.rule is None:
         return None
     found = classifier(rubric.rule)
-    if found is facts.classify:
-        facts.check(rubric)
+    if check := _CHECKS.get(_folded(rubric.rule)):
+        check(rubric)
     return found
 
 
@@ -46,8 +55,12 @@ def classifier(name: str) -> Classifier:
     Raises:
         InputError: when no classifier has this name; the message lists the known ones.
     """
-    found = _CLASSIFIERS.get(name.strip().lower().replace("-", "_"))
+    found = _CLASSIFIERS.get(_folded(name))
     if found is None:
         known = ", ".join(classifier_names())
         raise InputError(f"No rule classifier is called {name!r}; use one of: {known}.")
     return found
+
+
+def _folded(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
