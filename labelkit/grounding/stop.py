@@ -10,13 +10,17 @@ import re
 
 from labelkit.grounding.visible import strip_reasoning
 
-_STOP = re.compile(r"^[ \t>#*_`~\"'\[(]{0,8}STOP[ \t.!*_`~\"'\])]{0,8}$", re.MULTILINE)
+_STOP = re.compile(
+    r"^[ \t>]*(?:\*\*|`|\[)?STOP(?:\*\*|`|\])?(?:[ \t]*[:.!\u2013\u2014].*"
+    r"|[ \t]*-(?!\w).*)?[ \t]*\r?$",
+    re.MULTILINE,
+)
 
 
 def says_stop(text: str | None) -> bool:
     """Whether the visible part of an assistant message holds the signal.
 
-    Upper case, alone on its line; emphasis, quotes, brackets and a full stop around it are
-    tolerated.
+    Upper case, alone on its line, plain or marked up; a reason may follow it after a colon, a
+    full stop or a dash.
     """
     return bool(text) and _STOP.search(strip_reasoning(text or "")) is not None

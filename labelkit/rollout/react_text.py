@@ -35,6 +35,7 @@ FORMAT = (
 )
 _ACTION = re.compile(r"^[ \t]*Action:\s*(?:```(?:json)?\s*)?", re.MULTILINE)
 _ANSWER = re.compile(r"^[ \t]*Answer:[ \t]*", re.MULTILINE)
+_OBSERVATION = re.compile(r"^[ \t]*Observation:", re.MULTILINE)
 _DECODER = json.JSONDecoder()
 _FEEDBACK = (
     'the action could not be read ({why}); write Action: {{"tool": NAME, "arguments": {{...}}}}'
@@ -45,7 +46,7 @@ _FEEDBACK = (
 class Step:
     """What one reply says: a call, an answer, or an action that cannot be read (``fault``).
 
-    ``kept`` is the text up to the end of the action; ``cut_off``: there was more.
+    ``kept`` is the text up to the end of the action, ``rest`` what followed it.
     """
 
     thought: str = ""
@@ -53,7 +54,17 @@ class Step:
     answer: str | None = None
     fault: str = ""
     kept: str = ""
-    cut_off: bool = False
+    rest: str = ""
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What was wrong with the text after the action that counts."""
+        found = {
+            "text_after_action": bool(self.rest),
+            "multiple_actions": _ACTION.search(self.rest) is not None,
+            "hallucinated_observation": _OBSERVATION.search(self.rest) is not None,
+        }
+        return tuple(name for name, holds in found.items() if holds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +86,8 @@ class ReactText(Played):
             if turn.cut or step.answer is not None:
                 dialogue.rewrite(turn, content=turn.message.content if turn.cut else step.answer)
                 return dialogue.trace()
-            if step.cut_off:
-                dialogue.flag("text_after_action")
+            for flag in step.flags:
+                dialogue.flag(flag)
             if step.call is not None:
                 _run(dialogue, turn, step.call, step)
                 continue
@@ -115,15 +126,15 @@ def read_step(text: str) -> Step:
         end = len(visible) if line_end < 0 else line_end
         value = None
     call, fault = _read_value(value)
-    cut_off = bool(visible[end:].strip())
-    return Step(thought, call, fault=fault, kept=visible[:end], cut_off=cut_off)
+    rest = visible[end:].removeprefix("\n```").strip()
+    return Step(thought, call, fault=fault, kept=visible[:end], rest=rest)
 
 
 def _read_value(value: object) -> tuple[ToolCall | None, str]:
     """The call that an action's JSON means, or what is wrong with it."""
     if not isinstance(value, dict):
         return None, "no JSON object follows Action:"
-    name, arguments = value.get("tool"), value.get("arguments", {})
+    name, arguments = value.get("tool", value.get("name")), value.get("arguments", {})
     if not isinstance(name, str) or not name:
         return None, 'the key "tool" is missing'
     if not isinstance(arguments, dict):

@@ -249,6 +249,9 @@ def test_a_fault_that_was_played_is_noted_on_its_result(
         ("I have no such tool.\n**STOP**", True),
         ("STOP.", True),
         ("  `STOP`  ", True),
+        ("**STOP** - no payment tool", True),
+        ("STOP: no such tool", True),
+        ("STOP-loss orders are set.", False),
         ("Please STOP asking.", False),
         ("stop", False),
         ("STOPPED", False),
@@ -373,7 +376,7 @@ def test_react_reads_actions_from_text_and_answers_with_observations(
     assert (call.status, call.parsed) == ("executed", {"berth": "B7"})
     assert trace.messages[2].reasoning == "Thought: look"
     assert visible_answer(trace.messages) == "11.3 m"
-    assert trace.extra["flags"] == ["text_after_action"]
+    assert trace.extra["flags"] == ["text_after_action", "hallucinated_observation"]
     assert trace.tool_mode == "emulated"
 
 
@@ -419,6 +422,18 @@ def test_the_first_action_at_the_start_of_a_line_counts(
     step = read_step(text)
     assert (step.call and (step.call.name, step.call.arguments)) == call
     assert step.answer == answer
+
+
+def test_an_action_quoted_in_a_thought_is_none_and_later_ones_are_flagged() -> None:
+    """The trap AP-07 of the handed-over cases, in other words."""
+    step = read_step(
+        'Thought: before, Action: {"tool": "a"} was right; now the other.\n'
+        'Action: {"name": "b", "arguments": {"n": 58}}\n'
+        'Observation: done\nAction: {"name": "b", "arguments": {"n": 60}}'
+    )
+    assert step.call is not None
+    assert (step.call.name, step.call.arguments) == ("b", '{"n":58}')
+    assert step.flags == ("text_after_action", "multiple_actions", "hallucinated_observation")
 
 
 @given(st.text() | st.text().map(lambda text: f"Action: {text}"))
