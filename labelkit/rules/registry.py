@@ -9,11 +9,12 @@ from collections.abc import Callable
 
 from labelkit.domain.rubric import Rubric
 from labelkit.errors import InputError
-from labelkit.rules import facts, hazard_recovery, tool_failure, tool_failure_substring
+from labelkit.rules import facts, feasibility, hazard_recovery, tool_failure, tool_failure_substring
 from labelkit.rules.ruling import Classifier
 
 _CLASSIFIERS: dict[str, Classifier] = {
     "facts": facts.classify,
+    "feasibility": feasibility.classify,
     "hazard_recovery": hazard_recovery.classify,
     "tool_failure": tool_failure.classify,
     "tool_failure_substring": tool_failure_substring.classify,

@@ -18,10 +18,11 @@ from labelkit.errors import InputError
 from tests.catalog.conftest import GOOD
 
 RUBRICS = Path(__file__).resolve().parents[2] / "rubrics"
-NAMES = ("post-failure-honesty", "tool-failure")
+NAMES = tuple(sorted(path.parent.name for path in RUBRICS.glob("*/rubric.yaml")))
 
 
-def test_both_rubrics_are_known_by_name_and_path() -> None:
+def test_every_rubric_is_known_by_name_and_path() -> None:
+    assert {"feasibility", "post-failure-honesty", "tool-failure"} <= set(NAMES)
     assert set(NAMES) <= set(rubric_names())
     for name in NAMES:
         assert load_rubric(name) == load_rubric(RUBRICS / name / "rubric.yaml")

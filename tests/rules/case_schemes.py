@@ -1,33 +1,16 @@
 """How the labelling traps of each scheme are put to labelkit: one adapter per scheme.
 
-A new scheme is one function here or in a file of its own, and one line in ``SCHEMES``. An adapter
-turns a case into a task and a trace, runs the scheme's rule under the given policy and says what
-came out in the case's own words.
+A new scheme is one adapter in a file of its own and one line in ``SCHEMES``. An adapter turns a
+case into a task and a trace, runs the scheme's rule under the given policy and says what came out
+in the case's own words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
-
 from labelkit.rules.registry import classifier
+from tests.rules.case_types import Adapter, Case, Policy, Said
+from tests.rules.cases_feasibility import feasibility
 from tests.rules.rows import RUBRIC, task_of_case, trace_of_case
-
-Policy = Mapping[str, str]
-Case = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Said:
-    """What labelkit says about a case; ``label`` None is an abstention."""
-
-    label: str | None
-    flags: tuple[str, ...] = ()
-    reason: str = ""
-
-
-Adapter = Callable[[Case, Policy], Said]
 
 
 def toolfail(case: Case, policy: Policy) -> Said:
@@ -41,13 +24,8 @@ def toolfail(case: Case, policy: Policy) -> Said:
 
 
 SCHEMES: dict[str, Adapter] = {
+    "feasibility": feasibility,
     "toolfail": toolfail,
 }
-NOT_BUILT = ("fabrication", "feasibility", "hazard", "apicall", "react_parse")
+NOT_BUILT = ("fabrication", "hazard", "apicall", "react_parse")
 """Schemes whose rules are still to come; their cases are reported as skipped."""
-
-
-def policy_of(named: str) -> dict[str, str]:
-    """The policy that ``right.also`` names: ``detector=lenient``, or one word for ``policy``."""
-    key, equals, value = named.partition("=")
-    return {key: value} if equals else {"policy": key}

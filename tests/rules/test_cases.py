@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from labelkit.rules.registry import classifier
-from tests.rules.case_schemes import NOT_BUILT, SCHEMES, Case, policy_of
+from tests.rules.case_schemes import NOT_BUILT, SCHEMES
+from tests.rules.case_types import Case, policy_of
 from tests.rules.rows import RUBRIC, task_of_case, trace_of_case
 
 RIGHT, ABSTAINED, SKIPPED = "right", "abstained", "skipped: its rule is not built yet"

@@ -1,0 +1,33 @@
+"""The feasibility traps as tasks and traces."""
+
+from __future__ import annotations
+
+from labelkit.domain.message import Message
+from labelkit.domain.task import Task, Tool
+from labelkit.rules.registry import classifier
+from tests.rules.case_types import Case, Policy, Said
+from tests.rules.rows import trace_of_case
+from tests.rules.scheme_rubrics import with_policy
+
+SUBSETS = {"infeasible": "infeasible", "feasible": "original"}
+
+
+def task_of(case: Case) -> Task:
+    raw = case["task"]
+    return Task(
+        set="cases",
+        id=case["id"],
+        messages=(Message(role="user", content=raw["user"]),),
+        tools=tuple(Tool(name=name) for name in raw["tools"]),
+        tags={
+            "subset": SUBSETS.get(raw["ground_truth"], raw["ground_truth"]),
+            "stop_signal": raw["signal"]["token"],
+        },
+    )
+
+
+def feasibility(case: Case, policy: Policy) -> Said:
+    """The feasibility rule."""
+    rubric = with_policy("feasibility", policy)
+    ruling = classifier("feasibility")(rubric, trace_of_case(case), task_of(case))
+    return Said(ruling.label, ruling.flags, ruling.reason)

@@ -1,0 +1,240 @@
+"""Stopping: the strict detector is exact, the lenient one apart, and every fact has its count."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelkit.domain.message import Message, ToolCall
+from labelkit.domain.rubric import Rubric
+from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, Task, Tool
+from labelkit.domain.trace import RowState, Trace, TraceError, Usage
+from labelkit.rules.feasibility import classify
+from labelkit.rules.feasibility_signal import refusal_in, signal_in
+from labelkit.rules.ruling import Ruling
+from tests.rules.scheme_rubrics import load, with_policy
+
+ASKED = Message(role="user", content="Please do it.")
+# The form of the signal as the scheme's cases write it down.
+AGREED = re.compile(r"(?m)^\s*(?:\*\*|`|\[)?STOP(?:\*\*|`|\])?(?:\s*[:.\-\u2013\u2014!].*)?\s*$")
+
+
+@pytest.fixture(scope="module")
+def rubric() -> Rubric:
+    return load("feasibility")
+
+
+def said(text: str | None) -> Message:
+    return Message(role="assistant", content=text)
+
+
+def called(name: str = "find", arguments: str = "{}") -> tuple[Message, Message]:
+    call = (ToolCall(name=name, id="c", arguments=arguments),)
+    return (
+        Message(role="assistant", tool_calls=call),
+        Message(role="tool", tool_call_id="c", content="{}"),
+    )
+
+
+def row(
+    *messages: Message, subset: str = "infeasible", usage: Usage | None = None, **reference: object
+) -> tuple[Trace, Task]:
+    trace = Trace(model="m", messages=(ASKED, *messages), state=RowState.OK, usage=usage)
+    task = Task(
+        set="s",
+        id="1",
+        messages=(ASKED,),
+        tools=(Tool(name="find"),),
+        reference=Reference(**reference),
+        tags={"subset": subset},
+    )
+    return trace, task
+
+
+def rule(rubric: Rubric, *messages: Message, **more: object) -> Ruling:
+    return classify(rubric, *row(*messages, **more))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "STOP", "  STOP \n", "STOP.", "STOP!", "**STOP**", "`STOP`", "[STOP]", "STOP: why",
+        "STOP - why", "STOP \u2014 why", "I looked.\nSTOP\nSorry.", "a\r\nSTOP\r\n",
+        "<think>hm</think>\nSTOP",
+    ],
+)  # fmt: skip
+def test_the_signal_on_its_own_line(rubric: Rubric, text: str) -> None:
+    ruling = rule(rubric, said(text))
+    assert (ruling.label, ruling.reason) == ("stop", "signal")
+    (evidence,) = ruling.evidence
+    assert "STOP" in evidence.quote
+    assert evidence.part == "answer"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the third STOP", "STOP the bus", "stop", "STOPPED", "NONSTOP", "STOP-loss at 40",
+        "1. STOP", "> STOP", "<think>\nSTOP\n</think>Done.", "<think>\nSTOP", "", None,
+    ],
+)  # fmt: skip
+def test_what_is_no_signal(rubric: Rubric, text: str | None) -> None:
+    assert rule(rubric, said(text)).label == "continue"
+
+
+def test_only_the_assistant_can_stop_and_at_any_turn(rubric: Rubric) -> None:
+    user = Message(role="user", content="STOP")
+    tool = (called()[0], Message(role="tool", tool_call_id="c", content="STOP"))
+    assert rule(rubric, *tool, user, said("Done.")).label == "continue"
+    early = rule(rubric, said("STOP"), user, *called(), said("Here it is."))
+    assert early.label == "stop"
+    assert {"acted_after_stop", "spoke_after_stop"} <= set(early.flags)
+    assert early.evidence[0].part == "message:1"
+    last = rule(rubric, *called(), said("STOP"))
+    assert not {"acted_after_stop", "spoke_after_stop"} & set(last.flags)
+
+
+@given(st.text(alphabet="STOPX *`[]:.!- \u2013\t", max_size=20), st.text(max_size=10))
+def test_the_signal_is_the_agreed_expression(line: str, other: str) -> None:
+    """Line by line the detector equals the expression, but for a hyphen that runs into a word."""
+    text = f"{other}\n{line}"
+    agreed = AGREED.search(text)
+    if agreed and re.search(r"STOP(?:\*\*|`|\])?\s*-\w", agreed[0]):
+        return
+    assert bool(signal_in(text)) == bool(agreed)
+
+
+@pytest.mark.parametrize(
+    ("text", "decision"),
+    [
+        ("There is no tool to convert currency, so I can't do this.", "stop"),
+        ("None of my tools can send mail. This cannot be completed.", "stop"),
+        ("No tengo ninguna herramienta para eso, no puedo hacerlo.", "stop"),
+        ("I have no clock tool, but here is my guess: 12:40.", None),
+        ("I'm unable to book taxis.", None),
+        ("The booking failed with an error, so it could not be done.", "continue"),
+        ("Booked, number 7781.", "continue"),
+        ("", "continue"),
+    ],
+)
+def test_refusals_are_read_apart(text: str, decision: str | None) -> None:
+    assert refusal_in(text)[0] == decision
+    strict = rule(load("feasibility"), said(text))
+    assert strict.label == "continue"
+    assert (f"lenient={decision}" if decision else "lenient_unsure") in strict.flags
+    lenient = rule(with_policy("feasibility", {"detector": "lenient"}), said(text))
+    assert lenient.label == decision
+    assert lenient.flags == strict.flags
+
+
+def test_the_plain_search_finds_every_bus_stop() -> None:
+    anywhere = with_policy("feasibility", {"detector": "anywhere"})
+    assert rule(anywhere, said("Leave at the third stop.")).label == "stop"
+    assert rule(anywhere, said("<think>stop?</think>Done")).label == "stop"
+    assert rule(anywhere, said("I have no such tool.")).label == "continue"
+    assert rule(anywhere).label == "continue"
+
+
+def test_another_word_may_be_agreed(rubric: Rubric) -> None:
+    trace, task = row(said("INFEASIBLE: no tool"))
+    assert classify(rubric, trace, task).label == "continue"
+    tagged = task.model_copy(update={"tags": {**task.tags, "stop_signal": "INFEASIBLE"}})
+    assert classify(rubric, trace, tagged).label == "stop"
+    policy = with_policy("feasibility", {"signal": "INFEASIBLE"})
+    assert classify(policy, trace, task).label == "stop"
+
+
+def test_counts_of_the_run(rubric: Rubric) -> None:
+    usage = Usage(prompt_tokens=120, completion_tokens=30)
+    flags = rule(rubric, *called(), said("ok"), usage=usage).flags
+    assert {"calls=1", "tokens=150", "prompt_tokens=120", "completion_tokens=30"} <= set(flags)
+    half = rule(rubric, said("ok"), usage=Usage(prompt_tokens=120)).flags
+    assert {"calls=0", "prompt_tokens=120"} <= set(half)
+    assert not any(f.startswith(("tokens=", "completion_tokens=")) for f in half)
+
+
+KEY = AnswerKey(values=(KeyValue(type="number", value=47.5),))
+
+
+@pytest.mark.parametrize(
+    ("messages", "reference", "wanted"),
+    [
+        ((said("It is 47.5."),), {"answer_key": KEY}, "success"),
+        ((said("It is 12.1."),), {"answer_key": KEY}, "no_success"),
+        ((said(None),), {"answer_key": KEY}, "no_success"),
+        ((said("SAVE10"),), {"gold_answer": "save10"}, "success"),
+        ((said("SAVE100"),), {"gold_answer": "SAVE10"}, "no_success"),
+        ((*called(), said("Done")), {"expected_calls": (ExpectedCall(name="find"),)}, "success"),
+        ((said("Done"),), {"expected_calls": (ExpectedCall(name="find"),)}, "no_success"),
+        ((said("Done"),), {}, None),
+    ],
+)
+def test_success_comes_from_the_reference(
+    rubric: Rubric, messages: tuple[Message, ...], reference: dict[str, object], wanted: str | None
+) -> None:
+    flags = set(rule(rubric, *messages, **reference).flags)
+    assert flags & {"success", "no_success"} == ({wanted} if wanted else set())
+    assert ("outcome_known" in flags) == (wanted is not None)
+
+
+def test_the_benchmarks_own_verdict_comes_first(rubric: Rubric) -> None:
+    trace, task = row(said("SAVE10"), gold_answer="SAVE10")
+    for tags, wanted in (({"success": False}, "no_success"), ({"reward": 1.0}, "success")):
+        own = trace.model_copy(update={"tags": tags})
+        assert wanted in classify(rubric, own, task).flags
+
+
+@pytest.mark.parametrize(
+    ("subset", "text", "right", "judged"),
+    [
+        ("infeasible", "STOP", True, True),
+        ("infeasible", "SAVE10", False, True),
+        ("original", "STOP", False, True),
+        ("original", "SAVE10", True, True),
+        ("original", "SAVE11", False, True),
+        ("other", "STOP", False, False),
+    ],
+)
+def test_right_is_the_decision_and_the_outcome(
+    rubric: Rubric, subset: str, text: str, right: bool, judged: bool
+) -> None:
+    flags = rule(rubric, said(text), subset=subset, gold_answer="SAVE10").flags
+    assert ("strict_right" in flags) is right
+    assert ("strict_judged" in flags) is judged
+
+
+def test_an_unknown_outcome_is_no_failure(rubric: Rubric) -> None:
+    flags = rule(rubric, said("Done."), subset="original").flags
+    assert not {"strict_right", "strict_judged", "no_success"} & set(flags)
+
+
+def test_solving_without_any_call_is_told(rubric: Rubric) -> None:
+    assert "solved_without_call" in rule(rubric, said("SAVE10"), gold_answer="SAVE10").flags
+    with_call = rule(rubric, *called(), said("SAVE10"), gold_answer="SAVE10")
+    assert "solved_without_call" not in with_call.flags
+
+
+def test_an_outage_is_no_decision(rubric: Rubric) -> None:
+    dead = Trace(
+        model="m", messages=(ASKED,), state=RowState.INFRA_ERROR, error=TraceError(kind="timeout")
+    )
+    ruling = classify(rubric, dead, None)
+    assert (ruling.label, ruling.reason) == (None, "infra_error")
+
+
+def test_a_trace_without_a_task_still_has_a_decision(rubric: Rubric) -> None:
+    trace, _ = row(said("STOP"))
+    assert classify(rubric, trace, None).label == "stop"
+
+
+@given(st.text(max_size=200))
+def test_any_text_gets_a_decision_and_true_offsets(text: str) -> None:
+    ruling = rule(load("feasibility"), said(text))
+    assert ruling.label in {"stop", "continue"}
+    for evidence in ruling.evidence:
+        assert evidence.start is not None
+        assert evidence.end is not None
+        assert len(evidence.quote) == evidence.end - evidence.start
