@@ -67,7 +67,8 @@ def compute(operands: Sequence[tuple[float, str]]) -> Computed:
     block = 0
     if 2 <= len(kept) <= SOME_OPERATIONS:
         block = len(kept) * (len(kept) - 1)
-        flat = np.concatenate((flat, _pairs(np.array(kept), every=few)))
+        pairs = _pairs(np.array(kept), every=few)
+        flat = np.concatenate((flat, pairs)) if results else pairs
     return Computed(np.abs(flat), how, block, few)
 
 
@@ -81,11 +82,17 @@ def _apart(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def _pairs(values: NDArray[np.float64], *, every: bool) -> NDArray[np.float64]:
     first, second = _apart(len(values))
     a, b = values[first], values[second]
+    table = np.empty((len(_OPERATIONS) if every else 4, len(a)))
+    total, difference = table[0], table[1]
     with np.errstate(all="ignore"):
-        total, difference = a + b, a - b
-        tables = [total, difference, a / b, difference / b]
+        np.add(a, b, out=total)
+        np.subtract(a, b, out=difference)
+        np.divide(a, b, out=table[2])
+        np.divide(difference, b, out=table[3])
         if every:
-            tables += [a * b, a / total, total / 2]
-    flat = np.concatenate(tables)
+            np.multiply(a, b, out=table[4])
+            np.divide(a, total, out=table[5])
+            np.divide(total, 2.0, out=table[6])
+    flat = table.ravel()
     flat[~np.isfinite(flat)] = 0.0
     return flat

@@ -150,9 +150,27 @@ def fold_quote(text: str) -> Folded:
     return _replace(text, _QUOTE_PIECES, _quote_piece)
 
 
-@lru_cache(maxsize=64)
+# Letters and signs that folding keeps or replaces one for one, when no mark can join them: offsets
+# stay what they are. Most answers that are not plain ASCII hold nothing else.
+_EVEN = re.compile(
+    "[\\x00-\\x7f\u00a0\u00a1-\u00a7\u00a9\u00ab\u00ac\u00ae\u00b0\u00b1\u00b6\u00b7\u00bb\u00bf-\u00ff"
+    "\u0100-\u0131\u0134-\u013e\u2010-\u2016\u2018-\u201f\u2020-\u2023\u20ac\u20b9\u2190-\u21ff\u2212\u2248"
+    "\u2264\u2265\u202f\u2007\u2009\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff\uff10-\uff19\uff0c-\uff0e\uff05]*+"
+)
+_EVENLY = {ord(k): v for k, v in _VALUE_SIGNS.items()} | {
+    0xFF10 + digit: str(digit) for digit in range(10)
+} | {0xFF0C: ",", 0xFF0E: ".", 0xFF05: "%"}  # fmt: skip
+
+
 def fold_values(text: str) -> Folded:
     """Fold for reading values: NFKC, one minus sign, straight quotes, exponents as ``^-7``."""
     if text.isascii():
         return Folded(text)
+    if _EVEN.fullmatch(text):
+        return Folded(text.translate(_EVENLY))
+    return _fold_values(text)
+
+
+@lru_cache(maxsize=64)
+def _fold_values(text: str) -> Folded:
     return _replace(text, _VALUE_PIECES, _value_piece)

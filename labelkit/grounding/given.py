@@ -8,7 +8,9 @@ dates, typed values) is read when it is first asked for; most answers never ask.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from math import isfinite
@@ -19,6 +21,7 @@ from labelkit.grounding.folding import fold_values, has_digit
 from labelkit.grounding.numbers import MAX_DIGITS, as_decimal
 from labelkit.grounding.payloads import MOST_LEAVES, as_json, leaves
 from labelkit.grounding.times import When, find_times
+from labelkit.grounding.units import dimension
 from labelkit.grounding.values import Value, scan
 
 LONGEST = 200_000
@@ -27,51 +30,9 @@ MOST_RUNS = 400
 _KEPT_LENGTH = 20_000
 _KEPT_PAYLOADS = 512
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-
-
-class GivenText:
-    """One text (a question, a text leaf, a plain result) with what can be read off it."""
-
-    def __init__(self, text: str) -> None:
-        self.cut = len(text) > LONGEST
-        self.folded = fold_values(text[:LONGEST]).text
-        self.lowered = self.folded.lower()
-        self.has_digit = has_digit(self.folded)
-
-    @cached_property
-    def runs(self) -> tuple[str, ...]:
-        """Every different run of digits, thousands commas left out, in order."""
-        return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
-
-    @cached_property
-    def run_set(self) -> frozenset[str]:
-        """The runs, for looking one up."""
-        return frozenset(self.runs)
-
-    @cached_property
-    def run_numbers(self) -> tuple[tuple[float, str], ...]:
-        """The runs with their size, at most ``MOST_RUNS``."""
-        return tuple((float(r), r) for r in self.runs[:MOST_RUNS] if len(r) <= MAX_DIGITS)
-
-    @cached_property
-    def whens(self) -> tuple[When, ...]:
-        """Every different date and time in it."""
-        return tuple(dict.fromkeys(w for _, _, whens in find_times(self.folded) for w in whens))
-
-    @cached_property
-    def values(self) -> tuple[Value, ...]:
-        """Every typed value in it."""
-        return scan(self.folded)
-
-
-@lru_cache(maxsize=1024)
-def _kept_text(text: str) -> GivenText:
-    return GivenText(text)
-
-
-def given_text(text: str) -> GivenText:
-    """Return the text with its readings, from the store of known ones when it is not too long."""
-    return _kept_text(text) if len(text) <= _KEPT_LENGTH else GivenText(text)
+SHARES = frozenset({"percent", "bps", "fraction"})
+_FACTORS = (1.0, 0.01, 0.0001, 100.0)
+_ONE = (1.0,)
 
 
 class Figure:
@@ -110,6 +71,105 @@ class Figure:
         return unit, scale
 
 
+class Ranked:
+    """Figures by size, so that a value is only compared with those it could state."""
+
+    __slots__ = ("_measured", "_order", "_sizes", "figures")
+
+    def __init__(self, figures: Sequence[Figure]) -> None:
+        self.figures = figures
+        ranked: list[tuple[float, int]] = []
+        self._measured: dict[str, list[int]] = {}
+        for place, figure in enumerate(figures):
+            size = abs(figure.number)
+            ranked.append((size, place))
+            unit, scale = figure.announced
+            if scale:
+                # A figure in millions is found by its written and by its full size.
+                ranked.append((size * 10.0**scale, place))
+            if unit is not None and unit not in SHARES:
+                self._measured.setdefault(dimension(unit) or "", []).append(place)
+        ranked.sort()
+        self._sizes = [size for size, _ in ranked]
+        self._order = [place for _, place in ranked]
+
+    def measuring(self, what: str) -> list[Figure]:
+        """The figures whose field names a unit of the dimension ``what``."""
+        return [self.figures[place] for place in self._measured.get(what, ())]
+
+    def near(self, value: Value) -> list[Figure]:
+        """The figures that ``value`` could state; those surely too far off are left out."""
+        shown = value.readings
+        if value.unscaled is not shown:
+            shown = (*shown, *value.unscaled)
+        found: list[int] = []
+        for reading in shown:
+            at = abs(float(reading.value))
+            slack = 0.6 * float(reading.quantum) + 1e-9 * at
+            if not isfinite(at + slack):
+                return list(self.figures)
+            for factor in _FACTORS if value.unit in SHARES else _ONE:
+                first = bisect_left(self._sizes, (at - slack) * factor)
+                last = bisect_right(self._sizes, (at + slack) * factor, first)
+                if first < last:
+                    found += self._order[first:last]
+        if value.unit is not None and value.unit not in SHARES:
+            found += self._measured.get(dimension(value.unit) or "", ())
+        return [self.figures[place] for place in sorted(set(found))] if found else []
+
+
+class GivenText:
+    """One text (a question, a text leaf, a plain result) with what can be read off it."""
+
+    def __init__(self, text: str) -> None:
+        self.cut = len(text) > LONGEST
+        text = text[:LONGEST]
+        self.folded = text if text.isascii() else fold_values(text).text
+        self.lowered = self.folded.lower()
+        self.has_digit = has_digit(self.folded)
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """Every different run of digits, thousands commas left out, in order."""
+        return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
+
+    @cached_property
+    def run_set(self) -> frozenset[str]:
+        """The runs, for looking one up."""
+        return frozenset(self.runs)
+
+    def run_figures(self, path: str) -> list[Figure]:
+        """The runs as figures of the text at ``path``."""
+        return [Figure(float(r), path, r) for r in self.runs if len(r) <= MAX_DIGITS]
+
+    @cached_property
+    def ranked_runs(self) -> Ranked:
+        """The runs, at most ``MOST_RUNS``, for looking one up by its size."""
+        found = self.run_figures("")
+        self.cut |= len(found) > MOST_RUNS
+        return Ranked(found[:MOST_RUNS])
+
+    @cached_property
+    def whens(self) -> tuple[When, ...]:
+        """Every different date and time in it."""
+        return tuple(dict.fromkeys(w for _, _, whens in find_times(self.folded) for w in whens))
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """Every typed value in it."""
+        return scan(self.folded)
+
+
+@lru_cache(maxsize=1024)
+def _kept_text(text: str) -> GivenText:
+    return GivenText(text)
+
+
+def given_text(text: str) -> GivenText:
+    """Return the text with its readings, from the store of known ones when it is not too long."""
+    return _kept_text(text) if len(text) <= _KEPT_LENGTH else GivenText(text)
+
+
 class GivenPayload:
     """A JSON value: its numbers and its texts, each with the path it stands at."""
 
@@ -130,7 +190,21 @@ class GivenPayload:
                     self.figures.append(figure)
                     self.by_size.setdefault(abs(size), figure)
                     self.written.setdefault(str(leaf).lstrip("-"), path)
-        self.cut = count >= MOST_LEAVES or any(text.cut for _, text in self.texts)
+        self.cut = count >= MOST_LEAVES
+        for _, text in self.texts:
+            self.cut |= text.cut
+
+    @cached_property
+    def ranked(self) -> Ranked:
+        """The numbers, for looking one up by its size."""
+        return Ranked(self.figures)
+
+    @cached_property
+    def ranked_runs(self) -> Ranked:
+        """The digit runs of its texts, at most ``MOST_RUNS``."""
+        found = [f for path, text in self.texts if text.has_digit for f in text.run_figures(path)]
+        self.cut |= len(found) > MOST_RUNS
+        return Ranked(found[:MOST_RUNS])
 
 
 def _plain_size(leaf: object) -> float | None:

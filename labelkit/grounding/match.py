@@ -74,10 +74,26 @@ class Answer:
     text: str
     lower: str
     values: tuple[Value, ...]
-    european: bool
     strangers: tuple[Value, ...] = ()
     traps: frozenset[Decimal] = field(default_factory=frozenset)
     given: str = ""
+    _european: bool | None = None
+    _stances: dict[tuple[int, int], Stance] = field(default_factory=dict)
+
+    @property
+    def european(self) -> bool:
+        """Whether the words are those of a language that writes a decimal comma."""
+        if self._european is None:
+            english = _ENGLISH.search(self.lower)
+            self._european = not english and bool(_EUROPEAN.search(self.lower))
+        return self._european
+
+    def stance(self, start: int, end: int) -> Stance:
+        """The stance of the mention at ``start:end``; read once."""
+        found = self._stances.get((start, end))
+        if found is None:
+            found = self._stances[start, end] = stance(self.text, start, end)
+        return found
 
 
 def read_answer(text: str) -> Answer:
@@ -86,8 +102,7 @@ def read_answer(text: str) -> Answer:
     lower = folded.text.lower()
     if len(lower) != len(folded.text):
         lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in folded.text)
-    european = not _ENGLISH.search(lower) and bool(_EUROPEAN.search(lower))
-    return Answer(text, folded, folded.text, lower, scan(folded.text), european)
+    return Answer(text, folded, folded.text, lower, scan(folded.text))
 
 
 def match_value(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]] = ()) -> Match:
@@ -110,7 +125,7 @@ def _settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> 
     competitors = [
         v.start
         for v in answer.values
-        if _competes(v, answer) and stance(answer.text, v.start, v.end) == "asserted"
+        if _competes(v, answer) and answer.stance(v.start, v.end) == "asserted"
     ] if numeric else []  # fmt: skip
     if not asserted:
         refused = any(kind in {"negated", "denied"} for _, _, kind in stances)
@@ -127,7 +142,7 @@ def _settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> 
 
 def _stance(answer: Answer, start: int, end: int) -> Stance:
     """The stance of a mention; a "not" that is part of a passage handed on denies nothing."""
-    kind = stance(answer.text, start, end)
+    kind = answer.stance(start, end)
     if kind != "asserted" and answer.given:
         before = clause_before(answer.lower, start)[-_HANDED_ON:].lstrip()
         if before and before + answer.lower[start:end] in answer.given:
@@ -343,8 +358,8 @@ def _null(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
         says_failed(answer.lower) if key.type == "error" else None
     )
     invented = [
-        v for v in answer.strangers if stance(answer.text, v.start, v.end) == "asserted"
-    ]  # fmt: skip
+        v for v in answer.strangers if answer.stance(v.start, v.end) == "asserted"
+    ]
     if place and invented:
         return Match("unsure", (place,), "missing, and yet a value")
     if place:

@@ -34,6 +34,7 @@ _CURRENCY_NAMES = {
     "dollar": "USD", "dollars": "USD", "euro": "EUR", "euros": "EUR", "pound": "GBP",
     "pounds": "GBP", "yen": "JPY", "rupee": "INR", "rupees": "INR", "yuan": "CNY",
 }  # fmt: skip
+CURRENCY_NAMES = frozenset(_CURRENCY_NAMES)
 _CODE = "|".join(sorted(CODES))
 _SYMBOL = "(?:US|HK|NZ|[ACSR])?\\$|[\u20ac\u00a3\u00a5\u20b9\u20a9\u20bd]"
 _CORE = (
@@ -139,6 +140,23 @@ def readings_of(match: re.Match[str]) -> tuple[Reading, ...]:
         if negative or bracket:
             out.append(Reading(-value, quantum, digits, usual))
     return tuple(out)
+
+
+def plain_readings(core: str) -> tuple[Reading, ...]:
+    """Return what digits with separators can mean, when nothing stands around them."""
+    if len(core) > MAX_DIGITS:
+        return ()
+    if core.isdecimal():
+        return (Reading(Decimal(core), _quantum(0), len(core.lstrip("0"))),)
+    return tuple(
+        Reading(
+            Decimal(text),
+            _quantum(text.find(".") + 1 - len(text) if "." in text else 0),
+            len(text.replace(".", "").lstrip("0")),
+            usual,
+        )
+        for text, usual in split_core(core)
+    )
 
 
 @lru_cache(maxsize=1024)

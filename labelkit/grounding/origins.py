@@ -9,7 +9,6 @@ prove, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
 from math import isfinite
@@ -21,13 +20,13 @@ from labelkit.grounding.given import (
     Figure,
     GivenPayload,
     GivenText,
+    Ranked,
     given_payload,
     given_result,
     given_text,
 )
-from labelkit.grounding.stance import GENERAL, clause_before, hedged, stance, tells_a_loss
+from labelkit.grounding.stance import GENERAL, Stance, clause_before, hedged, stance, tells_a_loss
 from labelkit.grounding.times import When
-from labelkit.grounding.units import dimension
 from labelkit.grounding.values import Value, identifier
 
 Source = Literal["payload", "question", "tool_result", "derived", "nowhere"]
@@ -39,11 +38,8 @@ _NOT_SQUEEZED = bytes(c for c in range(128) if not (chr(c).islower() or chr(c).i
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
 _PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
 _MOST_OPERANDS = 64
-_MOST_FIGURES = 2400
+_MOST_STATED = 2000
 _MOST_TIMES = 300
-_SHARES = frozenset({"percent", "bps", "fraction"})
-_FACTORS = (1.0, 0.01, 0.0001, 100.0)
-_ONE = (1.0,)
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "wk": 604800}
 
 
@@ -68,33 +64,39 @@ class EvidenceBase:
     """
 
     __slots__ = (
-        "_blob", "_computed", "_exact", "_figures", "_known", "_payloads", "_seconds",
-        "_sources", "_squeezed", "_texts", "_unread", "_untimed", "_unwritten", "_whens",
-        "cut", "pieces",
+        "_blob", "_computed", "_exact", "_known", "_payloads", "_questions", "_ranked", "_read",
+        "_seconds", "_sources", "_squeezed", "_stated", "_texts", "_whens", "cut", "pieces",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.cut = False
         self._payloads: list[tuple[GivenPayload, Source]] = []
+        self._questions: list[tuple[GivenText, Origin]] = []
         self._texts: list[tuple[GivenText, Origin]] = []
-        self._figures = _Figures()
+        self._ranked: list[tuple[Ranked, Source]] = []
+        self._stated: list[Figure] = []
         self._whens: list[tuple[When, Origin]] = []
         self._exact: dict[Decimal, Origin] = {}
         self._known: dict[str, Origin] = {}
         self._seconds: dict[Decimal, Origin] = {}
-        self._unread = self._untimed = self._unwritten = 0
+        self._read: set[str] = set()
         self._sources: dict[tuple[str, str], Origin | None] = {}
         self._computed: Computed | None = None
         self._squeezed = self._blob = ""
 
     def add_text(self, text: str, origin: Origin) -> None:
         """Index a text (the question, a plain tool result)."""
-        self._add_text(given_text(text), origin)
+        given = given_text(text)
+        self._add_text(given, origin)
+        if given.has_digit:
+            self._questions.append((given, origin))
 
     def add_json(self, value: Any, source: Source) -> None:
-        """Index every leaf of a payload."""
-        self._add_payload(given_payload(value), source)
+        """Index every leaf of a payload, or of the arguments of a call."""
+        self._add_payload(
+            given_payload(value) if source == "payload" else GivenPayload(value), source
+        )
 
     def add_result(self, text: str, source: Source) -> None:
         """Index a tool result or payload that is held as text: JSON, or one plain text."""
@@ -105,44 +107,53 @@ class EvidenceBase:
         self.cut |= given.cut
         if given.has_digit:
             self._texts.append((given, origin))
-            self._blob = ""
 
     def _add_payload(self, payload: GivenPayload, source: Source) -> None:
         self.cut |= payload.cut
         self._payloads.append((payload, source))
-        for figure in payload.figures:
-            self._figures.add(figure, source)
+        if payload.figures:
+            self._ranked.append((payload.ranked, source))
         for path, text in payload.texts:
             self._add_text(text, Origin(source, path))
 
     def _read_texts(self, value: Value) -> bool:
         """Read the texts as closely as ``value`` needs; whether that brought anything new."""
-        if value.kind == "datetime":
-            texts, self._untimed = self._texts[self._untimed :], len(self._texts)
-            for text, origin in texts:
-                self._whens.extend((when, origin) for when in text.whens)
-            if len(self._whens) > _MOST_TIMES:
-                self.cut = True
-                del self._whens[_MOST_TIMES:]
-            return bool(texts)
         plain = value.unscaled == value.readings and value.unit in {None, "percent"}
-        if value.kind == "identifier" or (value.kind == "number" and plain):
-            texts, self._unwritten = self._texts[self._unwritten :], len(self._texts)
-            for text, origin in texts:
-                for size, run in text.run_numbers:
-                    self._add_figure(Figure(size, origin.path, run), origin)
-            return bool(texts)
-        texts, self._unread = self._texts[self._unread :], len(self._texts)
-        for text, origin in texts:
-            for found in text.values:
-                self._add_value(found, origin)
-        return bool(texts)
-
-    def _add_figure(self, figure: Figure, origin: Origin) -> None:
-        if len(self._figures.entries) < _MOST_FIGURES:
-            self._figures.add(figure, origin)
+        if value.kind == "datetime":
+            level = "times"
+        elif value.kind == "identifier" or (value.kind == "number" and plain):
+            level = "runs"
         else:
+            level = "values"
+        if level in self._read or not self._texts:
+            return False
+        self._read.add(level)
+        if level == "times":
+            self._read_times()
+        elif level == "runs":
+            self._read_runs()
+        else:
+            for text, origin in self._texts:
+                for found in text.values:
+                    self._add_value(found, origin)
+            self._ranked.append((Ranked(self._stated), "question"))
+        return True
+
+    def _read_times(self) -> None:
+        for text, origin in self._texts:
+            self._whens.extend((when, origin) for when in text.whens)
+        if len(self._whens) > _MOST_TIMES:
             self.cut = True
+            del self._whens[_MOST_TIMES:]
+
+    def _read_runs(self) -> None:
+        for given, source in self._payloads:
+            if given.ranked_runs.figures:
+                self._ranked.append((given.ranked_runs, source))
+            self.cut |= given.cut
+        for text, origin in self._questions:
+            self._ranked.append((text.ranked_runs, origin.source))
+            self.cut |= text.cut
 
     def _add_value(self, value: Value, origin: Origin) -> None:
         for reading in value.readings:
@@ -150,7 +161,10 @@ class EvidenceBase:
         if value.readings:
             number = value.readings[0].value
             target = Target(number, value.unit, value.currency, path=origin.path)
-            self._add_figure(Figure(float(number), origin.path, number, target), origin)
+            if len(self._stated) < _MOST_STATED:
+                self._stated.append(Figure(float(number), origin.path, number, target))
+            else:
+                self.cut = True
         if value.seconds:
             self._seconds.setdefault(value.seconds.value, origin)
         self._whens.extend((when, origin) for when in value.whens)
@@ -236,10 +250,11 @@ class EvidenceBase:
         found = self._seconds.get(wanted.value)
         if found is not None or value.unit in {"mo", "yr"}:
             return found
-        for figure, origin in self._figures.entries:
-            target = figure.target
-            if target.unit in _SECONDS and target.value * _SECONDS[target.unit] == wanted.value:
-                return _origin_of(figure, origin)
+        for ranked, source in self._ranked:
+            for figure in ranked.measuring("time"):
+                unit = figure.target.unit or ""
+                if unit in _SECONDS and figure.target.value * _SECONDS[unit] == wanted.value:
+                    return Origin(source, figure.path)
         return None
 
     def _exactly(self, number: Decimal) -> Origin | None:
@@ -262,22 +277,23 @@ class EvidenceBase:
             found = self._written(core[0]) if core else None
             if found:
                 return found
-        near = self._figures.near(value)
-        if not near:
-            return None
         loss = tells_a_loss(text, value.start)
-        for figure, origin in near:
-            grade = compare(value, figure.target, loss)
-            if grade and (
-                grade[0] != "loose" or value.readings[0].digits >= 2 or hedged(text, value.start)
-            ):
-                return _origin_of(figure, origin)
+        for ranked, source in self._ranked:
+            for figure in ranked.near(value):
+                grade = compare(value, figure.target, loss)
+                if grade and (
+                    grade[0] != "loose"
+                    or value.readings[0].digits >= 2
+                    or hedged(text, value.start)
+                ):
+                    return Origin(source, figure.path)
         return None
 
     def _derived(self, value: Value) -> Origin | None:
         if self._computed is None:
-            entries = self._figures.entries[:_MOST_OPERANDS]
-            self._computed = compute([(figure.number, figure.path) for figure, _ in entries])
+            figures = [f for ranked, _ in self._ranked for f in ranked.figures[:_MOST_OPERANDS]]
+            operands = [(f.number, f.path) for f in figures[:_MOST_OPERANDS]]
+            self._computed = compute(operands)
         for reading in dict.fromkeys((*value.readings, *value.unscaled)):
             if not reading.value or reading.digits < (2 if self._computed.few else 3):
                 continue
@@ -287,66 +303,6 @@ class EvidenceBase:
                 if how:
                     return Origin("derived", how=how)
         return None
-
-
-def _origin_of(figure: Figure, origin: Origin | Source) -> Origin:
-    return origin if isinstance(origin, Origin) else Origin(origin, figure.path)
-
-
-class _Figures:
-    """Given numbers by size, so that a value is only compared with those it could state.
-
-    A figure comes with its origin, or with the source alone where its path says the rest.
-    """
-
-    __slots__ = ("_measured", "_order", "_sizes", "entries")
-
-    def __init__(self) -> None:
-        self.entries: list[tuple[Figure, Origin | Source]] = []
-        self._sizes: list[float] = []
-        self._measured: dict[str, list[int]] | None = None
-        self._order: list[int] = []
-
-    def add(self, figure: Figure, origin: Origin | Source) -> None:
-        self.entries.append((figure, origin))
-        self._measured = None
-
-    def _prepare(self) -> dict[str, list[int]]:
-        """Sort by size; a figure in millions also stands at its full size."""
-        ranked: list[tuple[float, int]] = []
-        self._measured = {}
-        for place, (figure, _) in enumerate(self.entries):
-            size = abs(figure.number)
-            ranked.append((size, place))
-            unit, scale = figure.announced
-            if scale:
-                ranked.append((size * 10.0**scale, place))
-            if unit is not None and unit not in _SHARES:
-                self._measured.setdefault(dimension(unit) or "", []).append(place)
-        ranked.sort()
-        self._sizes = [size for size, _ in ranked]
-        self._order = [place for _, place in ranked]
-        return self._measured
-
-    def near(self, value: Value) -> list[tuple[Figure, Origin | Source]]:
-        """The figures that ``value`` could state; those surely too far off are left out."""
-        measured = self._prepare() if self._measured is None else self._measured
-        shown = value.readings
-        if value.unscaled is not shown:
-            shown = (*shown, *value.unscaled)
-        found: list[int] = []
-        for reading in shown:
-            at = abs(float(reading.value))
-            slack = 0.6 * float(reading.quantum) + 1e-9 * at
-            if not isfinite(at + slack):
-                return self.entries
-            for factor in _FACTORS if value.unit in _SHARES else _ONE:
-                first = bisect_left(self._sizes, (at - slack) * factor)
-                last = bisect_right(self._sizes, (at + slack) * factor, first)
-                found += self._order[first:last]
-        if value.unit is not None and value.unit not in _SHARES:
-            found += measured.get(dimension(value.unit) or "", ())
-        return [self.entries[place] for place in sorted(found)] if found else []
 
 
 def _squeeze(lowered: str) -> str:
@@ -373,9 +329,12 @@ def _same_time(mine: When, given: When) -> bool:
     return mine.month in {given.month, None} and abs((mine.day or 0) - (given.day or 0)) <= 1
 
 
-def strength(value: Value, text: str) -> Strength:
-    """How much an ungrounded value says: an invention, an open question, or everyday wording."""
-    if stance(text, value.start, value.end) != "asserted":
+def strength(value: Value, text: str, said: Stance | None = None) -> Strength:
+    """How much an ungrounded value says: an invention, an open question, or everyday wording.
+
+    ``said`` is the stance of the value where it is known already.
+    """
+    if (said or stance(text, value.start, value.end)) != "asserted":
         return "weak"
     general = GENERAL.search(clause_before(text, value.start)) is not None
     if value.kind == "identifier":

@@ -12,21 +12,31 @@ _KEPT_LENGTH = 20_000
 
 
 def leaves(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (path, scalar) of every leaf in document order; at most ``MOST_LEAVES``.
+    """Return (path, scalar) of every leaf in document order; at most ``MOST_LEAVES``.
 
     Paths are written ``$.items[0].price``. An empty object or list has no leaf.
     """
-    stack: list[tuple[str, Any]] = [("$", value)]
-    count = 0
-    while stack and count < MOST_LEAVES:
-        path, node = stack.pop()
-        if isinstance(node, dict):
-            stack.extend((f"{path}.{k}", v) for k, v in reversed(list(node.items())))
-        elif isinstance(node, list | tuple):
-            stack.extend((f"{path}[{i}]", v) for i, v in reversed(list(enumerate(node))))
+    found: list[tuple[str, Any]] = []
+    stack = [_children("$", value)] if isinstance(value, dict | list | tuple) else []
+    if not stack:
+        found.append(("$", value))
+    while stack and len(found) < MOST_LEAVES:
+        for path, node in stack[-1]:
+            if isinstance(node, dict | list | tuple):
+                stack.append(_children(path, node))
+                break
+            found.append((path, node))
+            if len(found) >= MOST_LEAVES:
+                break
         else:
-            count += 1
-            yield path, node
+            stack.pop()
+    return iter(found)
+
+
+def _children(path: str, node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, dict):
+        return ((f"{path}.{k}", v) for k, v in node.items())
+    return ((f"{path}[{i}]", v) for i, v in enumerate(node))
 
 
 def as_json(text: str) -> Any:

@@ -111,7 +111,10 @@ def tells_a_loss(text: str, start: int) -> bool:
 def _loss(before: str) -> bool:
     if before.isascii():
         lowered = before.lower()
-        if not any(word in lowered for word in _LOSS_PARTS):
+        for word in _LOSS_PARTS:
+            if word in lowered:
+                break
+        else:
             return False
     return bool(_LOSS.search(before))
 

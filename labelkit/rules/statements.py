@@ -255,7 +255,7 @@ def _ungrounded(
     for value in answer.strangers:
         if (value.start, value.end) in wanted:
             continue
-        grade = strength(value, answer.text)
+        grade = strength(value, answer.text, answer.stance(value.start, value.end))
         if grade == "strong":
             invented.append(value)
         elif grade == "unsure":
