@@ -14,6 +14,9 @@ from labelkit.errors import StatisticsError
 from labelkit.stats.quantiles import check_level, normal_quantile
 from labelkit.stats.undefined import Number, Reason, Undefined
 
+FEW_HITS = 4
+"""With fewer hits (or misses) than this a score interval may hold the truth less than 92%."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -24,12 +27,14 @@ class Interval:
         high: upper limit.
         level: confidence level, 0.95 for 95%.
         method: how it was computed.
+        flags: warnings that it may hold the truth less often than it says: ``few_hits``.
     """
 
     low: float
     high: float
     level: float
     method: str
+    flags: tuple[str, ...] = ()
 
     @property
     def half_width(self) -> float:
@@ -63,7 +68,8 @@ def wilson(hits: float, n: float, level: float = 0.95) -> Interval | Undefined:
     Wilson (1927), J. Am. Stat. Assoc. 22:209, eq. for the roots of |p - phat| = z se(p); method 3
     of Newcombe (1998), Stat. Med. 17:857. Exact coverage of the nominal 95% (n 20 to 1,000): at
     least 92.6% where two hits and two misses or more are expected, 95% on average; down to 84%
-    where less than one hit is expected, where Clopper-Pearson's interval never falls short.
+    where less than one hit is expected, where Clopper-Pearson's interval never falls short. So
+    trust it with 4 hits and 4 misses or more; with fewer it is flagged (``few_hits``).
 
     Args:
         hits: successes, 0 <= hits <= n (fractions allowed for weighted counts).
@@ -74,7 +80,13 @@ def wilson(hits: float, n: float, level: float = 0.95) -> Interval | Undefined:
     if empty is not None:
         return empty
     low, high = wilson_limits(hits / n, n, z)
-    return Interval(0.0 if hits == 0 else low, 1.0 if hits == n else high, level, "wilson")
+    low, high = 0.0 if hits == 0 else low, 1.0 if hits == n else high
+    return Interval(low, high, level, "wilson", few_hits(hits, n))
+
+
+def few_hits(hits: float, n: float) -> tuple[str, ...]:
+    """Return the flag of an interval of a rare outcome (hits or misses), or nothing."""
+    return ("few_hits",) if min(hits, n - hits) < FEW_HITS else ()
 
 
 def wilson_limits(p: float, n: float, z: float) -> tuple[float, float]:

@@ -18,9 +18,11 @@ from labelkit.errors import StatisticsError
 from labelkit.stats.intervals import Interval
 from labelkit.stats.quantiles import normal_quantile
 from labelkit.stats.ratings import Floats
-from labelkit.stats.weighted import effective_size
+from labelkit.stats.weighted import effective_size, rarer_size
 
 _FEW = 50
+_FEW_RARE = 10
+"""Effective human rows of the rarer value, and of those on which people and judge differ."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +30,24 @@ class PpiMean:
     """A prediction-powered mean.
 
     Args:
-        value: the estimate; it may leave [0, 1] by a little (see ``flags``).
-        se: standard error.
-        interval: value +- z se.
+        value: the estimate; for yes/no values cut to [0, 1], where the true rate must lie.
+        raw: before cutting.
+        se: standard error of ``raw``.
+        interval: raw +- z se, cut like the value: what is cut off cannot hold the true rate.
+        interval_raw: before cutting.
         lam: weight of the judge, 0 (people only) to 1 (plain PPI).
         n_human: rows people labelled.
         n_judge: rows only the judge labelled.
         effective_n: rows people alone would need for the same standard error.
-        flags: ``few_human_labels``, ``few_rare_labels``, ``outside_unit_interval``,
-            ``judge_without_variation``.
+        flags: ``few_human_labels``, ``few_rare_labels``, ``few_disagreements``,
+            ``outside_unit_interval``, ``judge_without_variation``.
     """
 
     value: float
+    raw: float
     se: float
     interval: Interval
+    interval_raw: Interval
     lam: float
     n_human: int
     n_judge: int
@@ -65,8 +71,9 @@ def ppi_mean(
     package: variances with divisor n, the pooled variance of the judge inside lambda with divisor
     n - 1, lambda cut to [0, 1]. With ``probabilities`` the human rows are weighted by their
     inverse (Hajek) and the judge's mean is over the whole frame: the difference estimator of
-    survey sampling. Trust the interval for 50 human labels or more with 5 of the rarer value;
-    else it is flagged.
+    survey sampling. Trust the interval for 50 human labels or more, 10 of them of the rarer value
+    and 10 on which people and judge differ (their differences are all that its variance knows of
+    the judge's errors); else its coverage falls to 30% and it is flagged.
 
     Args:
         truth: people's values, shape (n,).
@@ -105,7 +112,7 @@ def ppi_mean(
     gap = y - weight * f
     share = w / w.sum()
     correction = float(share @ gap)
-    value = correction + (weight * float(g.mean()) if rest else 0.0)
+    raw = correction + (weight * float(g.mean()) if rest else 0.0)
     variance = float(np.square(share) @ np.square(gap - correction))
     if rest:
         variance += weight**2 * float(g.var()) / rest
@@ -113,15 +120,20 @@ def ppi_mean(
     reach = normal_quantile(level) * se
     human = float(share @ y)
     spread = float(share @ np.square(y - human))
+    value, low, high = raw, raw - reach, raw + reach
+    if _binary(y):
+        value, low, high = (min(1.0, max(0.0, x)) for x in (value, low, high))
     return PpiMean(
         value,
+        raw,
         se,
-        Interval(value - reach, value + reach, level, "ppi"),
+        Interval(low, high, level, "ppi"),
+        Interval(raw - reach, raw + reach, level, "ppi"),
         weight,
         n,
         rest,
         spread / variance if variance > 0 else float(n),
-        flags + _warnings(y, w, value - reach, value + reach),
+        flags + _warnings(y, f, w, (raw - reach, raw + reach)),
     )
 
 
@@ -134,15 +146,21 @@ def _tuned(y: Floats, f: Floats, w: Floats, pooled: float, rest: int) -> float:
     return min(1.0, max(0.0, best))
 
 
-def _warnings(y: Floats, w: Floats, low: float, high: float) -> tuple[str, ...]:
+def _binary(values: Floats) -> bool:
+    return bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def _warnings(y: Floats, f: Floats, w: Floats, limits: tuple[float, float]) -> tuple[str, ...]:
     flags: tuple[str, ...] = ()
     if effective_size(w) < _FEW:
         flags += ("few_human_labels",)
-    binary = bool(np.isin(y, (0.0, 1.0)).all())
-    if binary and min(y.sum(), len(y) - y.sum()) < 5:
-        flags += ("few_rare_labels",)
-    if binary and (low < 0 or high > 1):
-        flags += ("outside_unit_interval",)
+    if _binary(y):
+        if rarer_size(y, w) < _FEW_RARE:
+            flags += ("few_rare_labels",)
+        if _binary(f) and effective_size(w[y != f]) < _FEW_RARE:
+            flags += ("few_disagreements",)
+        if limits[0] < 0 or limits[1] > 1:
+            flags += ("outside_unit_interval",)
     return flags
 
 

@@ -8,6 +8,7 @@ here from its tail probability, and the tests hold it against scipy to twelve di
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 from labelkit.errors import StatisticsError
@@ -30,6 +31,7 @@ def check_level(level: float) -> float:
     return float(level)
 
 
+@lru_cache(maxsize=64)
 def normal_quantile(level: float) -> float:
     """Return z so that a standard normal lies within +-z with probability ``level``."""
     return _NORMAL.inv_cdf(0.5 + check_level(level) / 2.0)
@@ -45,6 +47,7 @@ def normal_cdf(z: float) -> float:
     return normal_tail(-z)
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(level: float, df: float) -> float:
     """Return t so that Student's t with ``df`` degrees lies within +-t with prob. ``level``.
 

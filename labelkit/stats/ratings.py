@@ -73,17 +73,17 @@ class RatingTable:
         rated = self.ratings_per_row[self.freq > 0]
         return int(rated.max()) if len(rated) else 0
 
-    @property
+    @cached_property
     def n_items(self) -> int:
         """Items with at least one rating."""
         return int(self.freq[self.ratings_per_row >= 1].sum())
 
-    @property
+    @cached_property
     def n_pairable(self) -> int:
         """Items with at least two ratings."""
         return int(self.freq[self.ratings_per_row >= 2].sum())
 
-    @property
+    @cached_property
     def n_pairs(self) -> int:
         """Pairs of ratings of one item by two raters, over all items."""
         r = self.ratings_per_row

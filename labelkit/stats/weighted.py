@@ -20,6 +20,9 @@ from labelkit.stats.quantiles import check_level, normal_quantile, t_quantile
 from labelkit.stats.ratings import Floats
 from labelkit.stats.undefined import Number, Reason, Undefined
 
+FEW_EFFECTIVE_HITS = 12.0
+"""Effective drawn rows of the rarer outcome; with fewer the variance itself is uncertain."""
+
 
 @dataclass(frozen=True)
 class WeightedRate:
@@ -60,7 +63,9 @@ def weighted_rate(
     as in Tille 2006, eq. 7.8): n/(n-1) sum (1 - pi_i)(z_i - mean z)^2 over the linearised z; for a
     stratified draw it is the exact textbook formula. The interval is Wilson's with the effective
     sample size and a t quantile (Korn & Graubard 1998, Surv. Methodol. 24:193), cut to [0, 1].
-    Trust it for 30 effective rows or more with 5 expected hits; below, it is flagged.
+    Trust it for 30 effective rows or more, of which 12 or more show the rarer outcome (rows
+    counted by Kish's formula, so that a few heavy rows count as few); else coverage falls to 75%
+    and it is flagged.
 
     Args:
         hits: 1 or 0 (or a share) of every drawn row, shape (n,).
@@ -70,7 +75,7 @@ def weighted_rate(
         level: confidence level.
 
     Raises:
-        StatisticsError: for a probability outside (0, 1], or columns of unequal length.
+        StatisticsError: for a probability or a hit outside [0, 1], or columns of unequal length.
     """
     check_level(level)
     y, pi = _columns(hits, probabilities, strata)
@@ -104,7 +109,7 @@ def weighted_rate(
         if census
         else effective_interval(value, effective, df, level)
     )
-    if not census and (effective < 30 or effective * min(value, 1 - value) < 5):
+    if not census and (effective < 30 or rarer_size(y, w) < FEW_EFFECTIVE_HITS):
         flags += ("few_effective_rows",)
     return WeightedRate(value, total, sqrt(variance), interval, n, effective, flags)
 
@@ -121,6 +126,14 @@ def effective_size(weights: Floats) -> float:
     """Return Kish's effective sample size (sum w)^2 / sum w^2; 0 without rows."""
     square = float((weights * weights).sum())
     return float(weights.sum()) ** 2 / square if square > 0 else 0.0
+
+
+def rarer_size(y: Floats, weights: Floats) -> float:
+    """Return the effective number of rows of the rarer outcome of 0/1 values ``y``.
+
+    A share (neither 0 nor 1) counts towards both in proportion.
+    """
+    return min(effective_size(weights * y), effective_size(weights * (1.0 - y)))
 
 
 def _variance(z: Floats, pi: Floats, group: NDArray[np.int64]) -> tuple[float, bool, int]:
@@ -162,6 +175,10 @@ def _columns(
     wrong = ~np.isfinite(y)
     if wrong.any():
         raise StatisticsError(f"row {int(wrong.argmax())} has no value; leave it out and count it")
+    beyond = (y < 0) | (y > 1)
+    if beyond.any():
+        row = int(beyond.argmax())
+        raise StatisticsError(f"row {row} has the value {y[row]:g}; a hit is 1, 0 or a share")
     return y, np.minimum(pi, 1.0)
 
 

@@ -184,9 +184,10 @@ def ppi_mean(check: Check) -> dict[str, Any]:
     )
     return {
         "lam": found.lam,
-        "estimate": found.value,
+        # The schema's figures are before cutting to [0, 1].
+        "estimate": found.raw,
         "se": found.se,
-        "ci": limits(found.interval),
+        "ci": limits(found.interval_raw),
         "flags": found.flags,
     }
 

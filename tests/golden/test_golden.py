@@ -14,6 +14,8 @@ from tests.golden.reading import Check, checks, folder
 
 CHECKS = checks()
 PROSE = {"reason", "undefined", "raises", "warns", "one_of"}
+SHARES = {"percent_agreement", "unanimous_agreement"}
+"""Their intervals lie within [0, 1]; an expected limit below 0 is cut there before comparing."""
 CLIPPED = {*agreement_answers.WEIGHTED, *agreement_answers.PLAIN, "krippendorff_alpha"}
 
 
@@ -60,12 +62,14 @@ def differences(check: Check, wanted: dict[str, Any], got: Any) -> list[str]:
         if key not in got:
             out.append(f"{key} is not answered")
             continue
-        clip = key == "ci" and check.statistic in CLIPPED
+        clip = None
+        if key == "ci" and check.statistic in CLIPPED:
+            clip = 0.0 if check.statistic in SHARES else -1.0
         out += compare(key, value, got[key], check.tolerance(key), clip=clip)
     return out
 
 
-def compare(key: str, wanted: Any, got: Any, tol: float, *, clip: bool = False) -> list[str]:
+def compare(key: str, wanted: Any, got: Any, tol: float, *, clip: float | None = None) -> list[str]:
     """Compare nested values; a null wants something undefined."""
     if wanted is None:
         fine = (
@@ -94,7 +98,7 @@ def compare(key: str, wanted: Any, got: Any, tol: float, *, clip: bool = False) 
         ]
     if not isinstance(got, int | float) or isinstance(got, bool):
         return [f"{key}: {got!r}, not {wanted!r}"]
-    if clip:
-        wanted, got = (max(-1.0, min(1.0, v)) for v in (wanted, got))
+    if clip is not None:
+        wanted, got = (max(clip, min(1.0, v)) for v in (wanted, got))
     allowed = abs(tol) * abs(wanted) if tol < 0 else tol
     return [] if abs(wanted - got) <= allowed else [f"{key}: {got!r}, not {wanted!r} +- {allowed}"]

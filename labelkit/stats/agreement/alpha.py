@@ -23,7 +23,7 @@ from labelkit.stats.agreement.coefficient import (
     standard_error,
     t_interval,
 )
-from labelkit.stats.agreement.weights import Weights, score_vector, weight_matrix
+from labelkit.stats.agreement.weights import Weights, kappa_floor, score_vector, weight_matrix
 from labelkit.stats.encode import kind_of
 from labelkit.stats.ratings import Floats, RatingTable
 from labelkit.stats.undefined import Number, Reason, Undefined
@@ -64,7 +64,9 @@ def krippendorff_alpha(
 
     The standard error linearises alpha' = 1 - (1 - alpha) N / (N - 1), which for complete data is
     Fleiss' kappa (Gwet 2014, ch. 5.4), with the ranks' own dependence on the data included for
-    ordinal; interval alpha +- t(n - 1) se over the n items with two or more ratings.
+    ordinal; interval alpha +- t(n - 1) se over the n items with two or more ratings, cut to
+    [-1, 1]. Trust it as that of ``fleiss_kappa``: with 5 items or more that show a disagreement
+    and 15 free of the commonest label, else it is flagged.
 
     Raises:
         StatisticsError: for an unknown metric, or interval and ratio metrics of labels that are
@@ -86,7 +88,9 @@ def krippendorff_alpha(
     if metric == "ordinal":
         row_observed = row_observed + counts @ _rank_gain(totals, sums.coincidences)
         row_expected = row_expected + counts @ _rank_gain(totals, np.outer(totals, totals))
-    return _finish("krippendorff_alpha", table, sums, row_observed, row_expected, level)
+    # Only the ratio metric may be no square of a distance.
+    floor = kappa_floor(1.0 - distance) if metric == "ratio" else -1.0
+    return _finish("krippendorff_alpha", table, sums, (row_observed, row_expected), level, floor)
 
 
 def krippendorff_alpha_weighted(
@@ -110,7 +114,8 @@ def krippendorff_alpha_weighted(
     if sums.expected <= TINY:
         return _no_variation(name, table, sums)
     row_expected = 2.0 * counts @ ((1.0 - w) @ (freq @ counts))
-    return _finish(name, table, sums, sums.by_row, row_expected, level, shares=True)
+    rows = (sums.by_row, row_expected)
+    return _finish(name, table, sums, rows, level, kappa_floor(w), shares=True)
 
 
 @dataclass(frozen=True)
@@ -156,9 +161,9 @@ def _finish(
     name: str,
     table: RatingTable,
     sums: _Sums,
-    row_observed: Floats,
-    row_expected: Floats,
+    rows: tuple[Floats, Floats],
     level: float,
+    floor: float,
     *,
     shares: bool = False,
 ) -> Alpha:
@@ -167,13 +172,14 @@ def _finish(
     With O = N Do, E = sum n_c n_k d_ck and N ratings, alpha' = 1 - N O / E; a row adds to O, E
     and N, so its influence on N O / E is (dO/O + dN/N - dE/E) N O / E.
     """
+    row_observed, row_expected = rows
     n_all, n = sums.n_ratings, float(sums.freq.sum())
     value = 1.0 - (n_all - 1.0) * sums.observed / sums.expected
     own = sums.counts.sum(axis=1)
     influence = n_all * (row_observed - sums.observed * row_expected / sums.expected)
     influence = n * (influence + own * sums.observed) / sums.expected
     se = standard_error(influence, sums.freq, 0.0)
-    interval = t_interval(value, se, n, level)
+    interval = t_interval(value, se, n, level, floor)
     d_o = sums.observed / n_all
     d_e = sums.expected / (n_all * (n_all - 1.0))
     pe = 1.0 - sums.expected / n_all**2

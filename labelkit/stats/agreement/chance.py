@@ -24,7 +24,7 @@ from labelkit.stats.agreement.coefficient import (
     standard_error,
     t_interval,
 )
-from labelkit.stats.agreement.weights import Weights, weight_matrix
+from labelkit.stats.agreement.weights import Weights, kappa_floor, weight_matrix
 from labelkit.stats.intervals import wilson
 from labelkit.stats.ratings import Floats, RatingTable
 from labelkit.stats.undefined import Number, Reason, Undefined, is_defined
@@ -44,7 +44,9 @@ def percent_agreement(
 
     Fleiss (1971), eq. 1, with weights as in Gwet (2014), eq. 3.5.2. ``method`` ``wilson`` gives
     the Wilson interval of the share of agreeing items (two raters, no weights); ``gwet_t`` the
-    t interval with Gwet's standard error.
+    t interval with Gwet's standard error, cut to the least weight (0) and 1, between which every
+    mean of weights lies. Trust it with 5 or more items that show a disagreement; else it is
+    flagged (``few_disagreements``).
     """
     why = nothing_to_compare(table)
     if why is not None:
@@ -55,7 +57,7 @@ def percent_agreement(
     n = float(freq.sum())
     value = float(freq @ observed) / n
     se = standard_error(observed, freq, value)
-    interval = t_interval(value, se, n, level)
+    interval = t_interval(value, se, n, level, floor=float(w.min()))
     if method == "wilson":
         pairable = table.n_pairable
         plain = isinstance(weights, str) and weights == "identity"
@@ -85,7 +87,7 @@ def percent_agreement(
 def unanimous_agreement(table: RatingTable, *, level: float = 0.95) -> Coefficient:
     """Return the share of items with two or more ratings whose ratings are all equal.
 
-    The interval is Wilson's over those items.
+    The interval is Wilson's over those items, flagged where Wilson's is (``few_hits``).
     """
     why = nothing_to_compare(table)
     if why is not None:
@@ -165,7 +167,10 @@ def fleiss_kappa_pooled(
     pe = float(shares @ w @ shares)
     relative = table.ratings_per_row / mean_ratings
     expected = (table.counts @ (w @ shares)) / mean_ratings - pe * (relative - 1.0)
-    return linearised("fleiss_kappa_pooled", table, observed_by_row(table, w), expected, pe, level)
+    observed = observed_by_row(table, w)
+    return linearised(
+        "fleiss_kappa_pooled", table, observed, expected, pe, level, floor=kappa_floor(w)
+    )
 
 
 def gwet_ac(
@@ -179,7 +184,8 @@ def gwet_ac(
 
     Gwet (2008), Br. J. Math. Stat. Psychol. 61:29, eqs. 4 and 17: chance agreement is
     sum(w) / (q (q - 1)) * sum p_k (1 - p_k). It depends on the number q of declared labels: a
-    label that could have been chosen counts even when nobody chose it.
+    label that could have been chosen counts even when nobody chose it. Trust the interval with 5
+    or more items that show a disagreement; else it is flagged (``few_disagreements``).
     """
     name = "gwet_ac"
     why = nothing_to_compare(table)
@@ -193,7 +199,8 @@ def gwet_ac(
     factor = float(w.sum()) / (table.q * (table.q - 1))
     pe = factor * float((shares * (1 - shares)).sum())
     expected = factor * (row_shares @ (1 - shares))
-    return linearised(name, table, observed, expected, pe, level, _undeclared(table), shares=False)
+    result = linearised(name, table, observed, expected, pe, level, shares=False, floor=_least(w))
+    return flagged(result, *_undeclared(table))
 
 
 def brennan_prediger(
@@ -205,7 +212,8 @@ def brennan_prediger(
 ) -> Coefficient:
     """Return Brennan & Prediger's kappa (1981), Educ. Psychol. Meas. 41:687.
 
-    Chance agreement is sum(w) / q^2, where q counts the declared labels.
+    Chance agreement is sum(w) / q^2, where q counts the declared labels. The interval may be
+    trusted like that of ``gwet_ac``.
     """
     name = "brennan_prediger"
     why = nothing_to_compare(table)
@@ -216,7 +224,8 @@ def brennan_prediger(
     if table.q < 2:
         return _one_category(name, table, observed)
     pe = float(w.sum()) / table.q**2
-    return linearised(name, table, observed, pe, pe, level, _undeclared(table), shares=False)
+    result = linearised(name, table, observed, pe, pe, level, shares=False, floor=_least(w))
+    return flagged(result, *_undeclared(table))
 
 
 def pabak(table: RatingTable, *, level: float = 0.95) -> Coefficient:
@@ -253,7 +262,8 @@ def conger_kappa(
         return missing(name, table, why or Undefined(Reason.ANONYMOUS_RATERS))
     w = weight_matrix(weights, table, scores)
     pe, expected = _conger_chance(table, w)
-    result = linearised(name, table, observed_by_row(table, w), expected, pe, level)
+    observed = observed_by_row(table, w)
+    result = linearised(name, table, observed, expected, pe, level, floor=kappa_floor(w))
     full = (table.ratings_per_row == table.n_raters) | (table.ratings_per_row == 0)
     complete = bool(full[table.freq > 0].all())
     return result if complete else flagged(result, "se_with_missing_ratings")
@@ -322,7 +332,8 @@ def _fleiss(
     shares, row_shares = category_shares(table)
     pe = float(shares @ w @ shares)
     observed = observed_by_row(table, w)
-    result = linearised(name, table, observed, row_shares @ (w @ shares), pe, level)
+    expected = row_shares @ (w @ shares)
+    result = linearised(name, table, observed, expected, pe, level, floor=kappa_floor(w))
     if not is_defined(result.value):
         return result
     if not (isinstance(weights, str) and weights == "identity"):
@@ -360,6 +371,16 @@ def _category_kappas(table: RatingTable, shares: Floats) -> tuple[Number, ...]:
         else:
             out.append(1.0 - split / chance)
     return tuple(out)
+
+
+def _least(w: Floats) -> float:
+    """Return the least value of Brennan-Prediger's coefficient and Gwet's, or -1 if that is less.
+
+    Both have pe <= sum(w) / q^2 (equality for even shares), and (pa - pe) / (1 - pe) falls with
+    pe, so the least is reached where every pair of ratings differs most.
+    """
+    pe = float(w.sum()) / len(w) ** 2
+    return min(-1.0, (float(w.min()) - pe) / (1.0 - pe)) if pe < 1.0 - TINY else -1.0
 
 
 def _one_category(name: str, table: RatingTable, observed: Floats) -> Coefficient:

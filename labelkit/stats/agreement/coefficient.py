@@ -96,17 +96,18 @@ def linearised(
     expected: Floats | float,
     pe: float,
     level: float,
-    flags: tuple[str, ...] = (),
     *,
     shares: bool = True,
+    floor: float = -1.0,
 ) -> Coefficient:
     """Return (pa - pe) / (1 - pe) with Gwet's standard error and interval.
 
     Gwet (2008), Br. J. Math. Stat. Psychol. 61:29, eqs. 30-37, in the form of his handbook (2014,
     ch. 5.3): item i contributes ``k_i = (pa_i - pe)/(1 - pe) - 2 (1 - k)(pe_i - pe)/(1 - pe)``
     (the first term scaled by n / n' over the n' items with two or more ratings, 0 elsewhere), and
-    the variance is sum (k_i - k)^2 / (n (n - 1)). The interval is k +- t(n - 1) se, cut at 1.
-    Trust it when no flag of ``sparse_flags`` is raised: 93% or more of them then hold the truth.
+    the variance is sum (k_i - k)^2 / (n (n - 1)). The interval is k +- t(n - 1) se, cut to the
+    values that the coefficient can have (see ``t_interval``). Trust it when no flag of
+    ``sparse_flags`` is raised: 92% or more of them then hold the truth.
 
     Args:
         name: name of the coefficient.
@@ -116,8 +117,8 @@ def linearised(
             the constant pe when chance agreement does not depend on the data.
         pe: chance agreement.
         level: confidence level.
-        flags: flags to carry over.
         shares: whether chance agreement follows the shares of the labels (see ``sparse_flags``).
+        floor: the least value that the coefficient can have.
     """
     freq = table.freq * (table.ratings_per_row >= 1)
     n = float(freq.sum())
@@ -133,7 +134,7 @@ def linearised(
     per_row = (observed - pe * paired) / (1.0 - pe)
     per_row = per_row - 2.0 * (1.0 - value) * (expected - pe) / (1.0 - pe)
     se = standard_error(per_row, freq, value)
-    interval = t_interval(value, se, n, level)
+    interval = t_interval(value, se, n, level, floor)
     return Coefficient(
         name,
         value,
@@ -144,7 +145,7 @@ def linearised(
         table.n_items,
         table.n_raters,
         table.n_pairs,
-        flags=flags + interval_flags(interval, n) + sparse_flags(table, shares=shares),
+        flags=interval_flags(interval, n) + sparse_flags(table, shares=shares),
     )
 
 
@@ -156,22 +157,41 @@ def standard_error(per_row: Floats, freq: Floats, centre: float) -> Number:
     return sqrt(max(0.0, float(freq @ np.square(per_row - centre))) / (n * (n - 1)))
 
 
-def t_interval(value: float, se: Number, n: float, level: float) -> Interval | Undefined:
-    """Return value +- t(n - 1) se with the upper limit cut at 1."""
+def t_interval(
+    value: float, se: Number, n: float, level: float, floor: float = -1.0
+) -> Interval | Undefined:
+    """Return value +- t(n - 1) se, cut to [floor, 1].
+
+    Values outside are impossible for the coefficient, so cutting them off loses no coverage. The
+    floor is 0 for a share. It is -1 for kappa, pi and alpha: where disagreement is the square of a
+    distance, E |X - Y|^2 <= 2 E |X - Y'|^2 for Y' with Y's shares and independent of X, so the
+    observed disagreement is at most twice the expected one (``weights.kappa_floor`` checks it).
+    Brennan-Prediger's and Gwet's coefficients under weights may lie lower; their own functions
+    say where. A value that missing ratings have pushed below its floor is not cut.
+    """
     check_level(level)
     if isinstance(se, Undefined):
         return se
-    reach = t_quantile(level, n - 1) * se
-    return Interval(value - reach, max(value, min(1.0, value + reach)), level, "gwet_t")
+    return cut_interval(value, t_quantile(level, n - 1) * se, (floor, 1.0), level, "gwet_t")
 
 
-def z_interval(value: float, se: Number, level: float, method: str) -> Interval | Undefined:
-    """Return value +- z se with the upper limit cut at 1."""
+def z_interval(
+    value: float, se: Number, level: float, method: str, floor: float = -1.0
+) -> Interval | Undefined:
+    """Return value +- z se, cut to [floor, 1] for the reason given at ``t_interval``."""
     check_level(level)
     if isinstance(se, Undefined):
         return se
-    reach = normal_quantile(level) * se
-    return Interval(value - reach, max(value, min(1.0, value + reach)), level, method)
+    return cut_interval(value, normal_quantile(level) * se, (floor, 1.0), level, method)
+
+
+def cut_interval(
+    value: float, reach: float, limits: tuple[float, float], level: float, method: str
+) -> Interval:
+    """Return value +- reach cut to the limits, where the value itself keeps them."""
+    floor, ceiling = limits
+    low = value - reach if value < floor else max(floor, value - reach)
+    return Interval(low, max(value, min(ceiling, value + reach)), level, method)
 
 
 def interval_flags(interval: Interval | Undefined, n: float) -> tuple[str, ...]:
@@ -181,7 +201,7 @@ def interval_flags(interval: Interval | Undefined, n: float) -> tuple[str, ...]:
         flags += ("zero_width_interval",)
     if n < 20:
         flags += ("few_items",)
-    return flags
+    return flags + (interval.flags if isinstance(interval, Interval) else ())
 
 
 def sparse_flags(table: RatingTable, *, shares: bool = True) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from labelkit.stats.agreement.coefficient import (
     nothing_to_compare,
     z_interval,
 )
-from labelkit.stats.agreement.weights import Weights, weight_matrix
+from labelkit.stats.agreement.weights import Weights, kappa_floor, weight_matrix
 from labelkit.stats.ratings import Floats, RatingTable
 from labelkit.stats.undefined import Number, Reason, Undefined, is_defined
 
@@ -59,8 +59,8 @@ def cohen_kappa(
     Cohen (1960), Educ. Psychol. Meas. 20:37; weighted form Cohen (1968). The standard error is
     the general large-sample formula of Fleiss, Cohen & Everitt (1969), Psychol. Bull. 72:323,
     eq. 13, with divisor n; ``se_null`` is their eq. 14 (kappa = 0, for testing only). The interval
-    is kappa +- z se, cut at 1. Trust it when 5 items or more show a disagreement and 15 or more are
-    free of the commonest label; below, its coverage falls to 55% and it is flagged
+    is kappa +- z se, cut to [-1, 1]. Trust it when 5 items or more show a disagreement and 15 or
+    more are free of the commonest label; below, its coverage falls to 55% and it is flagged
     (``few_disagreements``, ``few_rare_labels``; the bootstrap does no better there).
     """
     name = "cohen_kappa"
@@ -95,7 +95,7 @@ def cohen_from_counts(counts: Floats, w: Floats, table: RatingTable, level: floa
         spread = 0.0  # what is left of two equal terms is rounding, not variance
     null = float((np.outer(rows, columns) * np.square(w - both)).sum()) - pe**2
     se = float(np.sqrt(spread / n)) / (1 - pe) ** 2
-    interval = z_interval(value, se, level, "fleiss_cohen_everitt")
+    interval = z_interval(value, se, level, "fleiss_cohen_everitt", kappa_floor(w))
     return Coefficient(
         name,
         value,

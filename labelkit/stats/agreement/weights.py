@@ -53,6 +53,17 @@ def weight_matrix(
     return out
 
 
+def kappa_floor(w: Floats) -> float:
+    """Return the least value of a kappa, pi or alpha under agreement weights ``w``.
+
+    It is -1 when 1 - w is the square of a distance between the labels, which Schoenberg (1935,
+    Ann. Math. 36:724) tells from the doubly centred matrix: all schemes here but ratio and
+    bipolar weights, which may fail. Otherwise no floor is known, and -inf is returned.
+    """
+    centred = w - w.mean(axis=0)[None, :] - w.mean(axis=1)[:, None] + w.mean()
+    return -1.0 if np.linalg.eigvalsh(centred).min(initial=0.0) >= -1e-9 else -np.inf
+
+
 def score_vector(table: RatingTable, scores: Sequence[float] | None) -> Floats:
     """Return the scores of the labels as floats, 1..q by default."""
     if scores is None:
