@@ -1,24 +1,23 @@
-"""The frame around every page: title, navigation and what is said when a page cannot be shown."""
+"""The frame around every page: who looks, which pages they have, what is said in trouble."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from app.opened import keep_choices
-from app.plain import frame, problem
+from app.pages import offered
+from app.plain import ICON, frame, problem
+from app.who import SignedOutError, offer_sign_in, somebody
 from labelkit.workflows.browse import Fault
 
-st.set_page_config(page_title="labelkit", layout="wide")
+st.set_page_config(page_title="labelkit", page_icon=ICON, layout="wide")
 frame()
 keep_choices()
-page = st.navigation(
-    [
-        st.Page("views/traces.py", title="Traces", default=True),
-        st.Page("views/report.py", title="Report"),
-    ],
-    position="top",
-)
 try:
+    page = st.navigation(offered(somebody()), position="top")
     page.run()
+except SignedOutError as ended:
+    problem(str(ended))
+    offer_sign_in()
 except Fault as fault:
     problem(str(fault))

@@ -1,23 +1,33 @@
-"""The one open store behind all sessions of this server."""
+"""The one open store behind all sessions of this server, and how the server was set up.
+
+Modules are loaded once per process, so what is kept here is shared by the gate and every session.
+"""
 
 from __future__ import annotations
 
 import os
+from datetime import timedelta
+from functools import cache
 
 import streamlit as st
 
 from app.plain import named
-from labelkit.workflows.browse import Browser, Scheme
+from labelkit.settings import AppSettings
+from labelkit.workflows.browse import Browser, Scheme, Store
+from labelkit.workflows.review.people import everybody
 
 STORE = "LABELKIT_STORE"
 """The environment variable in which ``labelkit app`` hands over the store's URL."""
+
+SETTINGS = "LABELKIT_APP"
+"""And the one with the settings of the app, as JSON."""
 
 OF_SCHEME = ("rater", "code", "page", "report_rater")
 KEPT = ("scheme", *OF_SCHEME, "models", "domains", "subsets", "states", "disagree", "report_by")
 """Keys of the widgets by which people choose, on all pages."""
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def browser(url: str) -> Browser:
     """Open a store once for everybody."""
     return Browser.open(url)
@@ -26,6 +36,37 @@ def browser(url: str) -> Browser:
 def the_browser() -> Browser:
     """Return the browser of the store this server was started for."""
     return browser(os.environ[STORE])
+
+
+def the_store() -> Store:
+    """Return the store, to be handed to functions of ``labelkit.workflows`` and not looked into."""
+    return the_browser().store
+
+
+@cache
+def _settings(text: str) -> AppSettings:
+    return AppSettings.model_validate_json(text)
+
+
+def app_settings() -> AppSettings:
+    """Return the settings the server was started with."""
+    return _settings(os.environ.get(SETTINGS, "{}"))
+
+
+def session_age() -> timedelta:
+    """How long a passphrase holds."""
+    return timedelta(hours=app_settings().session_hours)
+
+
+_peopled: set[str] = set()
+
+
+def has_people() -> bool:
+    """Whether anybody was added; from then on nobody comes in unnamed."""
+    url = os.environ[STORE]
+    if url not in _peopled and everybody(the_store(), None):
+        _peopled.add(url)
+    return url in _peopled
 
 
 def keep_choices() -> None:

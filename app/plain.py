@@ -9,8 +9,12 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
+
+ICON = str(Path(__file__).parent / "icon.png")
+"""A file of our own: Streamlit's named icons are fetched from elsewhere."""
 
 _SHOWN = 70
 _STYLE = """<style>

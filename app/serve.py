@@ -8,6 +8,7 @@ to nobody else, so that even a mistake in a page cannot make a trace's text reac
 from __future__ import annotations
 
 import base64
+import gc
 import hashlib
 import os
 import re
@@ -21,9 +22,12 @@ from typing import Any
 
 import altair  # noqa: F401 - loads slowly: better now than before somebody's first chart
 import pandas as pd  # noqa: F401 - the same
+import pyarrow  # noqa: F401 - the same
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.gate import ROUTES, Gate
 
 HERE = Path(__file__).resolve().parent
 OWNED = "LABELKIT_APP_OWNED"
@@ -54,7 +58,7 @@ POLICY = "; ".join(
         "frame-src 'none'",
         "object-src 'none'",
         "base-uri 'self'",
-        "form-action 'none'",
+        "form-action 'self'",
         "frame-ancestors 'none'",
     )
 )
@@ -93,9 +97,17 @@ def leave_with_parent() -> None:
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
     """Watch the parent while the server runs."""
+    # What was loaded stays: the collector need not look at it again after every run of a page.
+    gc.collect()
+    gc.freeze()
     if os.environ.get(OWNED):
         threading.Thread(target=leave_with_parent, daemon=True).start()
     yield
 
 
-app = st.App(HERE / "main.py", middleware=[Middleware(SafeHeaders)], lifespan=lifespan)
+app = st.App(
+    HERE / "main.py",
+    routes=ROUTES,
+    middleware=[Middleware(SafeHeaders), Middleware(Gate)],
+    lifespan=lifespan,
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -40,12 +41,34 @@ class JudgeSettings(Frozen):
     allow_self_judging: bool = False
 
 
+class AppSettings(Frozen):
+    """How the review app is reached and how people sign in.
+
+    ``login``: ``passphrase`` asks for the name and passphrase of ``labelkit people add``; ``oidc``
+    leaves it to Streamlit's own login (its secrets.toml names the provider) and takes the person
+    whose identity is the ``claim``; ``proxy`` believes ``header`` when it comes from one of
+    ``proxies``. While nobody was added there is nothing to sign in to: traces and the report can
+    be read by whoever sits at this machine. ``hosts`` are the names by which browsers may call
+    the server. ``session_hours`` is how long a passphrase holds.
+    """
+
+    login: Literal["passphrase", "oidc", "proxy"] = "passphrase"
+    address: str = "127.0.0.1"
+    port: int | None = Field(default=None, ge=1, le=65535)
+    hosts: tuple[str, ...] = ()
+    session_hours: float = Field(default=12.0, gt=0, le=24 * 30)
+    header: str = "X-Forwarded-User"
+    proxies: tuple[str, ...] = ("127.0.0.1", "::1")
+    claim: str = "sub"
+
+
 class Settings(Frozen):
     """Everything a working folder configures."""
 
     store: str = "sqlite:///labelkit.db"
     endpoints: dict[str, Endpoint] = Field(default_factory=dict)
     judges: dict[str, JudgeSettings] = Field(default_factory=dict)
+    app: AppSettings = AppSettings()
 
 
 def load_settings(file: Path | str) -> Settings:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import ipaddress
 import os
 import signal
 import socket
@@ -25,6 +26,8 @@ import click
 from labelkit.catalog.places import app_folder
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import InputError
+from labelkit.settings import AppSettings
+from labelkit.workflows.review.people import everybody
 
 ADDRESS = "127.0.0.1"
 FIRST_PORT = 8501
@@ -32,7 +35,6 @@ PORTS_TRIED = 20
 START_S = 60.0
 END_S = 5.0
 SAFE = {
-    "server.address": ADDRESS,
     "server.headless": "true",
     "server.fileWatcherType": "none",
     "server.maxUploadSize": "5",
@@ -42,6 +44,8 @@ SAFE = {
     "client.toolbarMode": "minimal",
     "runner.magicEnabled": "false",
     "runner.postScriptGC": "false",
+    "server.disconnectedSessionTTL": "600",
+    "server.enableAgentApi": "false",
     "logger.level": "warning",
     "logger.hideWelcomeMessage": "true",
 }
@@ -49,6 +53,8 @@ SAFE = {
 
 HOSTS = (ADDRESS, "localhost")
 """Names by which a browser may call the server; others would be DNS rebinding."""
+
+DEFAULT = AppSettings()
 
 
 @click.command("app")
@@ -58,14 +64,22 @@ HOSTS = (ADDRESS, "localhost")
     type=click.IntRange(1, 65535),
     help=f"Port on {ADDRESS} (default: the first free one from {FIRST_PORT}).",
 )
+@click.option("--address", help=f"Address to listen on (default: {ADDRESS}, this machine alone).")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def command(folder: Path, port: int | None, no_browser: bool) -> None:
-    """Open the review pages: traces with every rater's labels, and the report. Ctrl-C ends it."""
+def command(folder: Path, port: int | None, address: str | None, no_browser: bool) -> None:
+    """Open the review app: label, adjudicate, agreement, traces, report. Ctrl-C ends it.
+
+    People are added with `labelkit people add`; while there are none, traces and the report can be
+    read by whoever sits at this machine, and nobody else.
+    """
     with opened_store(folder) as (store, settings):
         place = store.place
-    chosen = free_port() if port is None else asked_port(port)
-    with serving(settings.store, chosen) as server:
-        address = f"http://{ADDRESS}:{chosen}"
+        app = settings.app.model_copy(update={"address": address} if address else {})
+        check_reach(app, anybody=bool(everybody(store, None)))
+    wanted = port or app.port
+    chosen = free_port() if wanted is None else asked_port(wanted, app.address)
+    with serving(settings.store, chosen, app) as server:
+        address = f"http://{shown_host(app)}:{chosen}"
         click.echo(f"labelkit app shows {place} at {address}  (Ctrl-C ends it)")
         if not no_browser:
             webbrowser.open(address)
@@ -74,16 +88,57 @@ def command(folder: Path, port: int | None, no_browser: bool) -> None:
         raise InputError(f"the review pages ended by themselves (exit code {code}); see above")
 
 
-def asked_port(port: int) -> int:
+def check_reach(app: AppSettings, *, anybody: bool) -> None:
+    """Refuse to be reached from elsewhere where nobody would be asked who they are.
+
+    Raises:
+        InputError: the address is wider than this machine, and there are no people or no hosts.
+    """
+    if loopback(app.address):
+        return
+    if not anybody:
+        raise InputError(
+            f"nobody would have to sign in at {app.address}; add people with `labelkit people add`"
+            f" first, or listen on {ADDRESS} alone"
+        )
+    if not app.hosts:
+        raise InputError(
+            f"listening on {app.address} needs the names by which browsers may call this server;"
+            " set `app: {hosts: [review.example.org]}` in labelkit.yaml"
+        )
+
+
+def loopback(address: str) -> bool:
+    """Whether only this machine reaches the address.
+
+    Raises:
+        InputError: it is no address.
+    """
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        raise InputError(
+            f"{address!r} is no address to listen on; use {ADDRESS}, or 0.0.0.0 for every network"
+        ) from None
+
+
+def shown_host(app: AppSettings) -> str:
+    """The name that is printed: the first host, or this machine."""
+    return app.hosts[0] if app.hosts and not loopback(app.address) else ADDRESS
+
+
+def asked_port(port: int, address: str = ADDRESS) -> int:
     """Return the port that was asked for.
 
     Raises:
         InputError: another program uses it, or it may not be used.
     """
-    problem = why_not(port)
+    problem = why_not(port, address)
     if problem:
         raise InputError(
-            f"port {port} on {ADDRESS} cannot be used ({problem}); give another --port, or none"
+            f"port {port} on {address} cannot be used ({problem}); give another --port, or none"
         )
     return port
 
@@ -101,27 +156,30 @@ def free_port() -> int:
     raise InputError(f"ports {FIRST_PORT} to {last} on {ADDRESS} are all taken; give a free --port")
 
 
-def why_not(port: int) -> str:
+def why_not(port: int, address: str = ADDRESS) -> str:
     """Say why a port cannot be listened on, or nothing."""
-    with socket.socket() as tried:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tried.bind((ADDRESS, port))
+            tried.bind((address, port))
         except OSError as error:
             return error.strerror or str(error)
     return ""
 
 
-def child_command(folder: Path, port: int) -> list[str]:
+def child_command(folder: Path, port: int, app: AppSettings = DEFAULT) -> list[str]:
     """The command line of the child process."""
-    flags = {**SAFE, "server.port": str(port)}
+    flags = {**SAFE, "server.address": app.address, "server.port": str(port)}
     options = [f"--{name}={value}" for name, value in flags.items()]
-    options += [f"--server.allowedHosts={host}" for host in HOSTS]
+    options += [f"--server.allowedHosts={host}" for host in (*HOSTS, *app.hosts)]
     return [sys.executable, "-m", "streamlit", "run", str(folder / "serve.py"), *options]
 
 
 @contextlib.contextmanager
-def serving(store_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def serving(
+    store_url: str, port: int, app: AppSettings = DEFAULT
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run the child process; it never outlives the block, nor this process.
 
     Raises:
@@ -132,18 +190,19 @@ def serving(store_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
     environment = {
         **os.environ,
         "LABELKIT_STORE": store_url,
+        "LABELKIT_APP": app.model_dump_json(),
         "LABELKIT_APP_OWNED": "1",
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
     }
     before = signal.signal(signal.SIGTERM, interrupted)
     server = subprocess.Popen(  # noqa: S603 - our own interpreter and our own pages
-        child_command(folder, port),
+        child_command(folder, port, app),
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
     )
     try:
-        wait_until_up(server, port)
+        wait_until_up(server, port, app)
         yield server
     finally:
         end(server)
@@ -155,7 +214,7 @@ def interrupted(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def wait_until_up(server: subprocess.Popen[bytes], port: int) -> None:
+def wait_until_up(server: subprocess.Popen[bytes], port: int, app: AppSettings) -> None:
     """Return when the server answers.
 
     Raises:
@@ -168,15 +227,16 @@ def wait_until_up(server: subprocess.Popen[bytes], port: int) -> None:
                 "the review pages did not start; the lines above say why. They need Streamlit:"
                 " `pip install --upgrade streamlit` mends an old one"
             )
-        if healthy(port):
+        if healthy(port, app):
             return
         time.sleep(0.1)
     raise InputError(f"the review pages did not answer within {START_S:.0f} s; try again")
 
 
-def healthy(port: int) -> bool:
+def healthy(port: int, app: AppSettings) -> bool:
     """Whether the server answers on its port."""
-    connection = http.client.HTTPConnection(ADDRESS, port, timeout=2)
+    wild = app.address in {"0.0.0.0", "::"}  # noqa: S104 - compared, not listened on
+    connection = http.client.HTTPConnection(ADDRESS if wild else app.address, port, timeout=2)
     try:
         connection.request("GET", "/_stcore/health")
         return connection.getresponse().status == http.client.OK

@@ -46,6 +46,7 @@ __all__ = [
     "Line",
     "Neighbours",
     "Scheme",
+    "Store",
     "limits",
     "number_or_reason",
 ]

@@ -38,7 +38,7 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]
     for url in urls:
         with contextlib.suppress(StoreError):  # a test may be about a store that is not there
             browser(url).close()
-    browser.clear()
+    browser.cache_clear()
 
 
 @pytest.fixture

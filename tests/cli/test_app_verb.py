@@ -16,8 +16,11 @@ import pytest
 
 from labelkit.cli.app_verb import ADDRESS, SAFE, child_command
 from labelkit.cli.app_verb import command as app
+from labelkit.domain.person import Role
 from labelkit.errors import LabelkitError
+from labelkit.settings import AppSettings
 from labelkit.store import Store
+from labelkit.workflows.review.people import add_person
 
 PATIENCE_S = 60
 
@@ -115,3 +118,20 @@ def test_it_says_where_it_is_and_leaves_nothing_behind(folder: Path, how: signal
     process.communicate(timeout=PATIENCE_S)
     assert eventually(lambda: not answers(port))
     assert process.returncode == (130 if how is signal.SIGTERM else -signal.SIGKILL)
+
+
+def test_listening_wider_needs_people_and_names(folder: Path) -> None:
+    said = refused(folder, "--address", "0.0.0.0")
+    assert "nobody would have to sign in" in said
+    assert "labelkit people add" in said
+    with Store.open(f"sqlite:///{folder / 'labelkit.db'}") as store:
+        add_person(store, None, "Ada", Role.ADMIN, passphrase="correct horse")
+    assert "hosts" in refused(folder, "--address", "0.0.0.0")
+    assert "is no address" in refused(folder, "--address", "review.example.org")
+
+
+def test_hosts_of_the_settings_are_let_in(tmp_path: Path) -> None:
+    settings = AppSettings(address="0.0.0.0", hosts=("review.example.org",))
+    command = child_command(tmp_path, 8501, settings)
+    assert "--server.address=0.0.0.0" in command
+    assert "--server.allowedHosts=review.example.org" in command

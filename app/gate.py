@@ -1,0 +1,189 @@
+"""Who may come in: the sign-in page, the session cookie, and the one header that pages believe.
+
+The gate stands before Streamlit. It takes away what a browser says about its own identity and
+puts in a signed token for who it really is; pages read nothing else. A page still asks the store
+at every run who that is (``app.who``), so a role, a retirement or an end of session counts at once.
+"""
+
+from __future__ import annotations
+
+import html
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import quote, urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.opened import app_settings, has_people, session_age, the_store
+from labelkit.workflows.browse import Fault
+from labelkit.workflows.review.people import (
+    issue_token,
+    person_of_subject,
+    person_of_token,
+    sign_in,
+)
+
+COOKIE = "labelkit_session"
+HEADER = "x-labelkit-token"
+"""What pages read. A browser's own is thrown away."""
+
+OPEN = ("/login", "/logout", "/_stcore/health", "/favicon.png", "/static/")
+LONGEST_FORM = 10_000
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Sign in - labelkit</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+:root {{ color-scheme: light dark }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; margin: 0; min-height: 100vh; display: grid;
+  place-items: center; background: light-dark(#FCFCFE, #12151D);
+  color: light-dark(#10131F, #E9ECF5) }}
+main {{ width: min(22rem, 90vw) }}
+h1 {{ font-size: 1.35rem }}
+label {{ display: block; margin: .9rem 0 .25rem }}
+input {{ font: inherit; width: 100%; box-sizing: border-box; padding: .5rem .7rem;
+  border: 1px solid light-dark(#72798F, #8E96AC); border-radius: 8px; background: transparent;
+  color: inherit }}
+button {{ font: inherit; font-weight: 600; margin-top: 1.2rem; width: 100%; padding: .55rem;
+  border: 0; border-radius: 8px; background: light-dark(#2F4BC7, #8FA5FF);
+  color: light-dark(#fff, #10131F); cursor: pointer }}
+:focus-visible {{ outline: 3px solid light-dark(#2F4BC7, #8FA5FF); outline-offset: 2px }}
+[role=alert] {{ border-left: 4px solid #C4453D; padding: .3rem .8rem; overflow-wrap: anywhere }}
+</style></head><body><main><h1>labelkit</h1>{said}
+<form method="post"><input type="hidden" name="next" value="{after}">
+<label for="name">Name</label>
+<input id="name" name="name" autocomplete="username" required autofocus value="{name}">
+<label for="passphrase">Passphrase</label>
+<input id="passphrase" name="passphrase" type="password" autocomplete="current-password" required>
+<button>Sign in</button></form></main></body></html>
+"""
+
+
+def token_of_cookie(headers: Headers) -> str | None:
+    """The session token a browser holds, unread."""
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return found.value if found else None
+
+
+def token_of(scope: Scope) -> str | None:
+    """The true token of who asks, or None: nobody we know.
+
+    Raises:
+        Fault: a proxy vouches for somebody who was not added here.
+    """
+    settings, headers = app_settings(), Headers(scope=scope)
+    if settings.login == "proxy":
+        peer = (scope.get("client") or ("", 0))[0]
+        subject = headers.get(settings.header)
+        if peer not in settings.proxies or not subject:
+            return None
+        return issue_token(the_store(), person_of_subject(the_store(), subject))
+    token = token_of_cookie(headers)
+    known = token and person_of_token(the_store(), token, max_age=session_age())
+    return token if known else None
+
+
+class Gate:
+    """Lets in who signed in; everybody else is sent to the sign-in page, or refused."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with the true token, or answer it here."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        headers = [(key, value) for key, value in scope["headers"] if key.decode() != HEADER]
+        inside = {**scope, "headers": headers}
+        # With OIDC Streamlit itself asks: the pages show nothing but its sign-in until then.
+        if scope["path"].startswith(OPEN) or app_settings().login == "oidc" or not has_people():
+            await self._app(inside, receive, send)
+            return
+        try:
+            token = await run_in_threadpool(token_of, scope)
+        except Fault as fault:
+            await refuse(scope, receive, send, str(fault))
+            return
+        if token is None:
+            await refuse(scope, receive, send)
+            return
+        inside["headers"] = [*headers, (HEADER.encode(), token.encode())]
+        await self._app(inside, receive, send)
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send, why: str = "") -> None:
+    """Answer somebody whom we do not know."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 4401})
+        return
+    response: Response
+    if app_settings().login == "passphrase" and scope["method"] == "GET":
+        after = scope["path"] + (
+            f"?{scope['query_string'].decode()}" if scope["query_string"] else ""
+        )
+        response = RedirectResponse(f"/login?next={quote(after)}", 303)
+    else:
+        response = PlainTextResponse(why or "sign in first", 403)
+    await response(scope, receive, send)
+
+
+def own_path(wanted: str) -> str:
+    """Where to go after signing in: a path of this server and never another host."""
+    parts = urlsplit(wanted.replace("\\", "/"))
+    local = not parts.scheme and not parts.netloc and wanted.startswith("/")
+    return wanted if local and wanted.isprintable() else "/"
+
+
+def sign_in_page(said: str = "", *, name: str = "", after: str = "/") -> HTMLResponse:
+    """The form; ``said`` is why the last try failed."""
+    alert = f'<p role="alert">{html.escape(said)}</p>' if said else ""
+    body = _PAGE.format(said=alert, name=html.escape(name), after=html.escape(after))
+    return HTMLResponse(body, 401 if said else 200, headers={"cache-control": "no-store"})
+
+
+async def login(request: Request) -> Response:
+    """Show the form; take name and passphrase and give a session."""
+    if app_settings().login != "passphrase":
+        return RedirectResponse("/", 303)
+    if request.method == "GET":
+        return sign_in_page(after=own_path(request.query_params.get("next", "/")))
+    origin = request.headers.get("origin")
+    if origin and origin != "null" and urlsplit(origin).netloc != request.headers.get("host"):
+        return PlainTextResponse("this form was sent from another site", 403)
+    if int(request.headers.get("content-length") or LONGEST_FORM + 1) > LONGEST_FORM:
+        return PlainTextResponse("the form is too long", 413)
+    form = await request.form()
+    name, passphrase = str(form.get("name", "")), str(form.get("passphrase", ""))
+    after = own_path(str(form.get("next", "/")))
+    try:
+        person = await run_in_threadpool(sign_in, the_store(), name, passphrase)
+    except Fault as fault:
+        return sign_in_page(str(fault), name=name, after=after)
+    response = RedirectResponse(after, 303)
+    response.set_cookie(
+        COOKIE,
+        issue_token(the_store(), person),
+        max_age=int(session_age().total_seconds()),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+async def logout(_request: Request) -> Response:
+    """Forget the session in this browser."""
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return response
+
+
+ROUTES = [Route("/login", login, methods=["GET", "POST"]), Route("/logout", logout)]
