@@ -26,6 +26,7 @@ DESCRIPTIONS: dict[str, str] = {
     "Rubric.rule": "Name of a rule classifier, or null.",
     "Rubric.rule_policy": "Options of the rule classifier.",
     "Rubric.rule_table": "Ordered table of the rule `facts`.",
+    "Rubric.protocol": "How tasks of the scheme are played, such as two_step or live_loop.",
     "Rubric.ensemble": "How the labels of several raters become one.",
     "Rubric.rates": "Published numbers, each with a named denominator.",
     "Rubric.measures": "Published means: scores, calls per tool, tokens per row.",

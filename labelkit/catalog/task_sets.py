@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from labelkit.catalog.located_errors import dotted, validated
 from labelkit.catalog.places import find, names
 from labelkit.catalog.yaml_nodes import read_yaml
+from labelkit.domain.condition import Condition
 from labelkit.domain.frozen import Frozen
 from labelkit.domain.task import Task
 from labelkit.errors import FormatError, LocatedError
@@ -22,7 +23,12 @@ class TaskSetError(LocatedError, FormatError):
 
 
 class Card(Frozen):
-    """What a task set is, who may pass it on, and which domains it covers."""
+    """What a task set is, who may pass it on, which domains it covers, and how it is played.
+
+    ``rubric`` names the scheme that labels its traces; ``protocol`` and ``max_turns`` how they are
+    made, where that differs from the rubric's and the protocol's own. ``conditions`` are prompt
+    variants; the first one is played when none is asked for.
+    """
 
     name: str
     title: str
@@ -32,6 +38,16 @@ class Card(Frozen):
     source: str
     description: str
     domains: tuple[str, ...]
+    rubric: str = ""
+    protocol: str = ""
+    max_turns: int | None = Field(default=None, ge=1, le=1000)
+    conditions: tuple[Condition, ...] = ()
+
+
+class _Conditions(Frozen):
+    """A file of prompt variants."""
+
+    conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,26 @@ def load_task_set(name_or_path: str | Path) -> TaskSet:
         problem = f"the name {card.name!r} differs from the folder's name"
         raise located.mistake(("name",), problem, "make them equal")
     return TaskSet(card=card, tasks=_tasks(folder / "tasks.jsonl", card.name))
+
+
+def load_conditions(path: Path) -> tuple[Condition, ...]:
+    """Read prompt variants from a YAML or JSON file: a list under ``conditions``.
+
+    Raises:
+        TaskSetError: a mistake in it; names file, line and mend.
+    """
+    return validated(read_yaml(path, TaskSetError), _Conditions).conditions
+
+
+def task_json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of one line of ``tasks.jsonl``, for editors.
+
+    The set's name is not in it: the card gives it.
+    """
+    schema = Task.model_json_schema()
+    schema["properties"].pop("set")
+    schema["required"].remove("set")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def _tasks(path: Path, set_name: str) -> tuple[Task, ...]:

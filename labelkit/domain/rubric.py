@@ -162,7 +162,8 @@ class Rubric(Frozen):
     ``subset_tag`` names the task tag whose value selects the labels that apply; ``subsets`` lists
     its allowed values (empty: one label set for every task). ``applies_to`` excludes rows by tag.
     ``rule`` names a rule classifier, ``rule_policy`` its options; ``rule_table`` is the table of
-    the rule ``facts``, which labels from counted facts without any code.
+    the rule ``facts``, which labels from counted facts without any code. ``protocol`` names the
+    way in which tasks of the scheme are played, where a task set does not say so itself.
     """
 
     name: str
@@ -178,6 +179,7 @@ class Rubric(Frozen):
     rule: str | None = None
     rule_policy: dict[str, Tag] = Field(default_factory=dict)
     rule_table: tuple[RuleCase, ...] = ()
+    protocol: str = ""
     ensemble: Ensemble = Ensemble()
     rates: tuple[Rate, ...] = ()
     measures: tuple[Measure, ...] = ()

@@ -53,9 +53,14 @@ class Played(ABC):
 
 def with_system(messages: Sequence[Message], text: str) -> list[Message]:
     """Return messages whose system text ends with ``text``; one is made where there is none."""
+    own = next((m.content for m in messages if m.role == "system"), None)
+    return with_system_text(messages, f"{own}\n\n{text}" if own else text)
+
+
+def with_system_text(messages: Sequence[Message], text: str) -> list[Message]:
+    """Return messages whose first system message says ``text``; "" takes none out."""
     for place, message in enumerate(messages):
         if message.role == "system":
-            content = f"{message.content}\n\n{text}" if message.content else text
-            changed = message.model_copy(update={"content": content})
+            changed = message.model_copy(update={"content": text})
             return [*messages[:place], changed, *messages[place + 1 :]]
-    return [Message(role="system", content=text), *messages]
+    return [Message(role="system", content=text), *messages] if text else list(messages)

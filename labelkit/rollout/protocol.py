@@ -30,6 +30,19 @@ class Decoding:
     seed: int | None = 42
 
 
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A task as an arm plays it: with its prompt, with clean tools, with a hint after an error.
+
+    ``repeats`` None plays every repeat of the run, else only these.
+    """
+
+    task: Task
+    clean: bool = False
+    late_hint: str = ""
+    repeats: tuple[int, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """Which row of the run an episode fills: task, model, condition, repeat.

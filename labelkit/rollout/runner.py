@@ -14,14 +14,14 @@ from labelkit.digest import digest
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.models.client import Client
-from labelkit.rollout.protocol import RolloutProtocol, Row
+from labelkit.rollout.protocol import RolloutProtocol, Row, Staged
 
 RowKey = tuple[str, str, int]
 """(task set, task id, repeat): what tells rows of one model and condition apart."""
 
 
 def plan_rows(
-    tasks: Iterable[Task],
+    tasks: Iterable[Task | Staged],
     model: str,
     *,
     condition: str = "",
@@ -32,20 +32,28 @@ def plan_rows(
 
     Order inside one beginning is that of ``tasks``; all repeats of a task follow each other.
     """
-    groups: dict[str, list[Task]] = {}
-    for task in tasks:
-        groups.setdefault(_beginning(task), []).append(task)
+    groups: dict[str, list[Staged]] = {}
+    for given in tasks:
+        staged = given if isinstance(given, Staged) else Staged(given)
+        groups.setdefault(_beginning(staged.task), []).append(staged)
     return [
-        Row(task=task, model=model, condition=condition, repeat=repeat)
+        Row(
+            task=staged.task,
+            model=model,
+            condition=condition,
+            repeat=repeat,
+            clean=staged.clean,
+            late_hint=staged.late_hint,
+        )
         for group in groups.values()
-        for task in group
-        for repeat in range(repeats)
-        if (task.set, task.id, repeat) not in done
+        for staged in group
+        for repeat in (range(repeats) if staged.repeats is None else staged.repeats)
+        if (staged.task.set, staged.task.id, repeat) not in done
     ]
 
 
 async def run_tasks(
-    tasks: Iterable[Task],
+    tasks: Iterable[Task | Staged],
     client: Client,
     protocol: RolloutProtocol,
     *,
@@ -58,7 +66,7 @@ async def run_tasks(
     """Play every task and yield each trace when it is finished.
 
     Args:
-        tasks: what to play.
+        tasks: what to play, plain or as an arm plays it.
         client: the endpoint's client.
         protocol: how to play.
         model: name on the traces; None takes the endpoint's model.
