@@ -52,7 +52,9 @@ class LocatedError(InputError):
         others: Sequence[str] = (),
     ) -> None:
         place = f"{path}:{line}" if line is not None else str(path)
-        super().__init__("\n".join([f"{place}: {problem}; {mend}", *others]))
+        self.sentence = f"{place}: {problem}; {mend}"
+        self.others = tuple(others)
+        super().__init__("\n".join([self.sentence, *others]))
         self.path = Path(path)
         self.line = line
         self.problem = problem

@@ -10,13 +10,13 @@ import difflib
 import importlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 import click
 
 from labelkit.cli.printable import printable
-from labelkit.errors import LabelkitError
+from labelkit.errors import LabelkitError, LocatedError
 
 VERBS = {
     "demo": "run the whole line on the embedded model, on a small task set",
@@ -70,9 +70,11 @@ def cli() -> None:
     """From agent traces to validated labels and honest rates."""
 
 
-def fail(message: str) -> NoReturn:
-    """Print one sentence to standard error and leave with exit code 2."""
+def fail(message: str, others: Sequence[str] = ()) -> NoReturn:
+    """Print one sentence to standard error, further ones below it, and leave with exit code 2."""
     click.echo(f"labelkit: {printable(message)}", err=True)
+    for other in others:
+        click.echo(f"  also {printable(other)}", err=True)
     sys.exit(EXIT_USER_ERROR)
 
 
@@ -94,8 +96,14 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 2 an error to mend, 130 interrupted."""
     try:
         result = cli.main(standalone_mode=False)
+    except LocatedError as error:
+        fail(error.sentence, error.others)
     except LabelkitError as error:
         fail(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        # Who types a bare group wants to see what it holds, not a sentence.
+        click.echo(error.format_message(), err=True)
+        sys.exit(EXIT_USER_ERROR)
     except click.UsageError as error:
         fail(usage(error))
     except click.ClickException as error:

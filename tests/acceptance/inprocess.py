@@ -23,7 +23,7 @@ class Outcome:
     @property
     def sentence(self) -> str:
         """The one error sentence; fails where there is none, several, or noise after it."""
-        lines = self.err.splitlines()
+        lines = [line for line in self.err.splitlines() if not line.startswith("  also ")]
         faults = [line for line in lines if line.startswith("labelkit: ")]
         assert len(faults) == 1, f"expected one error sentence:\n{self.err}"
         assert lines[-1] == faults[0], f"noise after the sentence:\n{self.err}"

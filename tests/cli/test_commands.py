@@ -52,6 +52,32 @@ def test_help_names_every_option_and_what_it_is_for(words: tuple[str, ...], cli:
             assert parameter.help or parameter.show_default, parameter.name
 
 
+GROUPS = [words for words, command in ALL.items() if isinstance(command, click.Group)]
+
+
+@pytest.mark.parametrize("words", [(), *GROUPS], ids=" ".join)
+def test_a_bare_group_shows_what_it_holds(words: tuple[str, ...], cli: Cli) -> None:
+    done = cli(*words)
+    assert (done.code, done.out) == (2, "") or done.code == 0
+    assert "\\n" not in done.err
+    if done.code == 2:
+        assert done.err.startswith("Usage: labelkit")
+
+
+def test_all_mistakes_of_a_rubric_are_told_line_by_line(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    folder.mkdir()
+    (folder / "rubric.yaml").write_text("name: x\nversion: 1\ntitel: b\n", encoding="utf-8")
+    done = cli("rubric", "check", "r")
+    assert done.code == 2
+    first, *others = done.err.splitlines()
+    assert first.startswith("labelkit: ")
+    assert "rubric.yaml:3: unknown key 'titel'; did you mean 'title'?" in first
+    assert others
+    assert all(line.startswith("  also ") and "rubric.yaml:" in line for line in others)
+    assert sum("'version' must be text" in line for line in others) == 1
+
+
 def test_help_lists_every_verb_in_the_order_of_the_work(cli: Cli) -> None:
     done = cli("--help")
     assert done.code == 0
