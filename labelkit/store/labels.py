@@ -63,16 +63,45 @@ def append_label(store: Store, label: Label) -> Label:
                 return label.model_copy(update={"version": row["version"]})
 
 
+def append_in(store: Store, connection: Connection, labels: Sequence[Label]) -> dict[str, int]:
+    """Append labels of one trace, rater and repeat as next versions, in the caller's transaction.
+
+    Args:
+        store: the store.
+        connection: a writing transaction in which nobody else writes for this rater.
+        labels: one label per question; their ``version`` is ignored.
+
+    Returns:
+        The row id of the new label by question.
+
+    Raises:
+        StoreError: the trace or rater is not in the store.
+    """
+    rows = _label_rows(store, connection, labels)
+    if not rows:
+        return {}
+    key = [LABEL.c[name] == rows[0][name] for name in ("trace_id", "rater_id", "repeat")]
+    key.append(LABEL.c.question.in_([row["question"] for row in rows]))
+    highest = select(LABEL.c.question, func.max(LABEL.c.version)).where(*key)
+    versions = {row[0]: row[1] for row in connection.execute(highest.group_by(LABEL.c.question))}
+    for row in rows:
+        row["version"] = versions.get(row["question"], -1) + 1
+    insert_new(connection, LABEL, rows)
+    newest = {(row["question"], row["version"]) for row in rows}
+    found = connection.execute(select(LABEL.c.id, LABEL.c.question, LABEL.c.version).where(*key))
+    return {row.question: row.id for row in found if (row.question, row.version) in newest}
+
+
 def _in_force(connection: Connection, row: dict[str, Any]) -> Label | None:
     """Return the highest version of the label that ``row`` is a version of."""
     key = ("trace_id", "rater_id", "question", "repeat")
     query = (
-        _LABELS.where(*(LABEL.c[name] == row[name] for name in key))
+        LABELS.where(*(LABEL.c[name] == row[name] for name in key))
         .order_by(LABEL.c.version.desc())
         .limit(1)
     )
     found = connection.execute(query).first()
-    return None if found is None else _read_label(found)
+    return None if found is None else read_label(found)
 
 
 def _same(one: Label, other: Label) -> bool:
@@ -143,15 +172,15 @@ def _trace_ids(connection: Connection, digests: set[str]) -> dict[str, int]:
     return found
 
 
-_LABELS = select(
+LABELS = select(
     LABEL, TRACE.c.digest.label("trace_digest"), RATER.c.digest.label("rater_digest")
 ).select_from(
     LABEL.join(TRACE, TRACE.c.id == LABEL.c.trace_id).join(RATER, RATER.c.id == LABEL.c.rater_id)
 )
 
 
-def _read_label(row: Row[Any]) -> Label:
-    """Return the label of a row of ``_LABELS``."""
+def read_label(row: Row[Any]) -> Label:
+    """Return the label of a row of ``LABELS``."""
     return Label(
         trace=row.trace_digest,
         rater=row.rater_digest,
@@ -179,14 +208,14 @@ def labels_of(
 
     Only labels in force, or with ``history`` every version in ascending order.
     """
-    query = _LABELS.where(TRACE.c.digest == trace).order_by(
+    query = LABELS.where(TRACE.c.digest == trace).order_by(
         LABEL.c.rater_id, LABEL.c.question, LABEL.c.repeat, LABEL.c.version
     )
     if question is not None:
         query = query.where(LABEL.c.question == question)
     with store.reading() as connection:
         found = connection.execute(query).all()
-    every = [_read_label(row) for row in found]
+    every = [read_label(row) for row in found]
     if history:
         return every
     last = {(label.rater, label.question, label.repeat): label for label in every}

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select, text
 
 from labelkit.digest import digest_text
-from labelkit.domain.task import Task
+from labelkit.domain.task import Tag, Task
 from labelkit.domain.trace import Trace
 from labelkit.errors import StoreError
 from labelkit.store.engine import Store
@@ -198,6 +198,21 @@ def row(store: Store, digest_or_prefix: str) -> tuple[Trace, Task | None]:
             f" {found[1].digest[:16]}; give more digits"
         )
     return PageReader(store).read([found[0].id])[0]
+
+
+def trace_tags(store: Store, digest: str) -> dict[str, Tag] | None:
+    """Return the tags of a trace's row (its task's, overlaid by its own) without reading a body.
+
+    None where the store has no trace with this digest.
+    """
+    query = (
+        select(TRACE.c.tags, TASK.c.tags.label("of_task"))
+        .select_from(TRACE_TASK)
+        .where(TRACE.c.digest == digest)
+    )
+    with store.reading() as connection:
+        found = connection.execute(query).first()
+    return None if found is None else {**(found.of_task or {}), **found.tags}
 
 
 def trace(store: Store, digest_or_prefix: str) -> Trace:

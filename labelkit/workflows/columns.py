@@ -143,6 +143,11 @@ def _votes(
             reasons[str(kind.reason)] += count
     recorded = _facts(table, kinds, rows, len(ids)) if rater.kind == "rule" else _Facts({}, {})
     codes, consistency = _one_per_row(rows, table.repeat[mine], given, len(ids), len(labels))
+    if rater.kind == "person":
+        # A second look at a row is a hidden check of steadiness; it casts no vote.
+        first = table.repeat[mine] == 0
+        codes = np.full(len(ids), UNLABELLED, dtype=np.int32)
+        codes[rows[first]] = given[first]
     return Votes(
         name=rater.name,
         kind=rater.kind,

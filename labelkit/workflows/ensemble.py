@@ -43,12 +43,15 @@ class Combination:
 def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask) -> Combination:
     """Return the ensemble's label per row, or the state that explains why there is none.
 
+    People check the ensemble and are no part of it: they vote only where there is nobody else.
+
     Args:
         policy: tie rule, null policy and the least number of votes, from the rubric.
         votes: one column per rater, each of shape (n_rows,).
         n_labels: number of declared labels.
         infra: rows whose rollout died; they are never labelled.
     """
+    votes = [column for column in votes if column.kind != "person"] or votes
     if not votes:
         codes = np.where(infra, INFRA_ERROR, UNLABELLED).astype(np.int32)
         return Combination(codes, np.zeros(len(infra), dtype=bool))
