@@ -161,13 +161,15 @@ _EVENLY = {ord(k): v for k, v in _VALUE_SIGNS.items()} | {
     0xFF10 + digit: str(digit) for digit in range(10)
 } | {0xFF0C: ",", 0xFF0E: ".", 0xFF05: "%"}  # fmt: skip
 
+_SWAPPED = re.compile("[" + re.escape("".join(map(chr, _EVENLY))) + "]")
+
 
 def fold_values(text: str) -> Folded:
     """Fold for reading values: NFKC, one minus sign, straight quotes, exponents as ``^-7``."""
     if text.isascii():
         return Folded(text)
     if _EVEN.fullmatch(text):
-        return Folded(text.translate(_EVENLY))
+        return Folded(text.translate(_EVENLY) if _SWAPPED.search(text) else text)
     return _fold_values(text)
 
 

@@ -33,42 +33,25 @@ _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 SHARES = frozenset({"percent", "bps", "fraction"})
 _FACTORS = (1.0, 0.01, 0.0001, 100.0)
 _ONE = (1.0,)
+_LARGEST = 1e300
 
 
-class Figure:
-    """One number that was given: its plain size, and (when asked for) what it is compared by."""
-
-    __slots__ = ("_raw", "_target", "number", "path")
-
-    def __init__(self, number: float, path: str, raw: Any, target: Target | None = None) -> None:
-        self.number = number
-        self.path = path
-        self._raw = raw
-        self._target = target
-
-    @property
-    def target(self) -> Target:
-        """The exact number, with what the name of its field says about it.
-
-        Digits out of a text have no field: their path names the text they stand in.
-        """
-        if self._target is None:
-            if isinstance(self._raw, str):
-                self._target = Target(Decimal(self._raw), path=self.path)
-            else:
-                self._target = Target.of(as_decimal(self._raw) or Decimal(0), self.path)
-        return self._target
+Figure = tuple[float, str, Any]
+"""A number that was given: its plain size, the path it stands at, and what it is exactly (a JSON
+number, the digits of a text, or a target)."""
 
 
-    @property
-    def announced(self) -> tuple[str | None, int]:
-        """Unit and power of ten that the name of its field announces."""
-        if self._target is not None:
-            return self._target.unit, self._target.scale
-        if isinstance(self._raw, str):
-            return None, 0
-        unit, _, scale = announced(self.path, None)
-        return unit, scale
+def target_of(figure: Figure) -> Target:
+    """Return the exact number, with what the name of its field says about it.
+
+    Digits out of a text have no field: their path names the text they stand in.
+    """
+    _, path, raw = figure
+    if isinstance(raw, Target):
+        return raw
+    if isinstance(raw, str):
+        return Target(Decimal(raw), path=path)
+    return Target.of(as_decimal(raw) or Decimal(0), path)
 
 
 class Ranked:
@@ -80,13 +63,16 @@ class Ranked:
         self.figures = figures
         ranked: list[tuple[float, int]] = []
         self._measured: dict[str, list[int]] = {}
-        for place, figure in enumerate(figures):
-            size = abs(figure.number)
-            ranked.append((size, place))
-            unit, scale = figure.announced
+        for place, (number, path, raw) in enumerate(figures):
+            ranked.append((abs(number), place))
+            if isinstance(raw, str):
+                continue
+            unit, _, scale = announced(path, None)
+            if isinstance(raw, Target):
+                unit, scale = raw.unit, raw.scale
             if scale:
                 # A figure in millions is found by its written and by its full size.
-                ranked.append((size * 10.0**scale, place))
+                ranked.append((abs(number) * 10.0**scale, place))
             if unit is not None and unit not in SHARES:
                 self._measured.setdefault(dimension(unit) or "", []).append(place)
         ranked.sort()
@@ -140,7 +126,7 @@ class GivenText:
 
     def run_figures(self, path: str) -> list[Figure]:
         """The runs as figures of the text at ``path``."""
-        return [Figure(float(r), path, r) for r in self.runs if len(r) <= MAX_DIGITS]
+        return [(float(r), path, r) for r in self.runs if len(r) <= MAX_DIGITS]
 
     @cached_property
     def ranked_runs(self) -> Ranked:
@@ -177,22 +163,25 @@ class GivenPayload:
         self.figures: list[Figure] = []
         self.texts: list[tuple[str, GivenText]] = []
         self.by_size: dict[float, Figure] = {}
-        self.written: dict[str, str] = {}
         count = 0
         for path, leaf in leaves(value):
             count += 1
             if isinstance(leaf, str):
                 self.texts.append((path, given_text(leaf)))
             elif leaf is not None and leaf is not True and leaf is not False:
-                size = _plain_size(leaf)
-                if size is not None:
-                    figure = Figure(size, path, leaf)
+                size = leaf if type(leaf) is float else _plain_size(leaf)
+                if size is not None and -_LARGEST < size < _LARGEST:
+                    figure = size, path, leaf
                     self.figures.append(figure)
                     self.by_size.setdefault(abs(size), figure)
-                    self.written.setdefault(str(leaf).lstrip("-"), path)
         self.cut = count >= MOST_LEAVES
         for _, text in self.texts:
             self.cut |= text.cut
+
+    @cached_property
+    def written(self) -> dict[str, str]:
+        """Path of every number by its digits."""
+        return {str(leaf).lstrip("-"): path for _, path, leaf in reversed(self.figures)}
 
     @cached_property
     def ranked(self) -> Ranked:
@@ -208,14 +197,11 @@ class GivenPayload:
 
 
 def _plain_size(leaf: object) -> float | None:
-    """A JSON number as a float; None when it is none or cannot be one."""
-    if not isinstance(leaf, int | float):
-        return None
+    """A whole number as a float; None when it cannot be one."""
     try:
-        size = float(leaf)
+        return float(leaf) if isinstance(leaf, int) else None
     except OverflowError:
         return None
-    return size if isfinite(size) else None
 
 
 _payloads: OrderedDict[int, tuple[Any, GivenPayload]] = OrderedDict()

@@ -151,7 +151,9 @@ def _stance(answer: Answer, start: int, end: int) -> Stance:
 
 
 def _is_trap(value: Value, answer: Answer) -> bool:
-    return any(r.value in answer.traps for r in (*value.readings, *value.unscaled))
+    return bool(answer.traps) and any(
+        r.value in answer.traps for r in (*value.readings, *value.unscaled)
+    )
 
 
 def _competes(value: Value, answer: Answer) -> bool:

@@ -24,6 +24,7 @@ from labelkit.grounding.given import (
     given_payload,
     given_result,
     given_text,
+    target_of,
 )
 from labelkit.grounding.stance import GENERAL, Stance, clause_before, hedged, stance, tells_a_loss
 from labelkit.grounding.times import When
@@ -162,7 +163,7 @@ class EvidenceBase:
             number = value.readings[0].value
             target = Target(number, value.unit, value.currency, path=origin.path)
             if len(self._stated) < _MOST_STATED:
-                self._stated.append(Figure(float(number), origin.path, number, target))
+                self._stated.append((float(number), origin.path, target))
             else:
                 self.cut = True
         if value.seconds:
@@ -252,9 +253,10 @@ class EvidenceBase:
             return found
         for ranked, source in self._ranked:
             for figure in ranked.measuring("time"):
-                unit = figure.target.unit or ""
-                if unit in _SECONDS and figure.target.value * _SECONDS[unit] == wanted.value:
-                    return Origin(source, figure.path)
+                target = target_of(figure)
+                unit = target.unit or ""
+                if unit in _SECONDS and target.value * _SECONDS[unit] == wanted.value:
+                    return Origin(source, target.path)
         return None
 
     def _exactly(self, number: Decimal) -> Origin | None:
@@ -262,8 +264,8 @@ class EvidenceBase:
             size = abs(float(number))
             for payload, source in self._payloads:
                 figure = payload.by_size.get(size)
-                if figure is not None and abs(figure.target.value) == abs(number):
-                    return Origin(source, figure.path)
+                if figure is not None and abs(target_of(figure).value) == abs(number):
+                    return Origin(source, figure[1])
         return self._exact.get(number) or self._exact.get(-number) if self._exact else None
 
     def _number(self, value: Value, text: str) -> Origin | None:
@@ -277,22 +279,23 @@ class EvidenceBase:
             found = self._written(core[0]) if core else None
             if found:
                 return found
-        loss = tells_a_loss(text, value.start)
+        loss: bool | None = None
         for ranked, source in self._ranked:
             for figure in ranked.near(value):
-                grade = compare(value, figure.target, loss)
+                loss = tells_a_loss(text, value.start) if loss is None else loss
+                grade = compare(value, target_of(figure), loss)
                 if grade and (
                     grade[0] != "loose"
                     or value.readings[0].digits >= 2
                     or hedged(text, value.start)
                 ):
-                    return Origin(source, figure.path)
+                    return Origin(source, figure[1])
         return None
 
     def _derived(self, value: Value) -> Origin | None:
         if self._computed is None:
             figures = [f for ranked, _ in self._ranked for f in ranked.figures[:_MOST_OPERANDS]]
-            operands = [(f.number, f.path) for f in figures[:_MOST_OPERANDS]]
+            operands = [(number, path) for number, path, _ in figures[:_MOST_OPERANDS]]
             self._computed = compute(operands)
         for reading in dict.fromkeys((*value.readings, *value.unscaled)):
             if not reading.value or reading.digits < (2 if self._computed.few else 3):

@@ -18,6 +18,7 @@ from labelkit.grounding.numbers import (
     CURRENCY_NAMES,
     MAGNITUDES,
     NUMBER,
+    SYMBOLS,
     Reading,
     currency,
     magnitude,
@@ -99,7 +100,7 @@ _DIGIT_REACH = 20
 _OPENERS = frozenset("|*\"'`[{:;=,~<>/")
 _MAY_BE_UNIT = frozenset(" \u00a0-%\u00b0\u2103")
 _PLAIN = re.compile(
-    r"(\d++(?:[.,]\d++)*+)(?:(?=[.,;:\n|\"?!\]}%]|\Z)|(?= [|(=:;,./\"]| ([A-Za-z]++)(?!\$)))"
+    r"(\d++(?:[.,]\d++)*+)(?:(?=[.,;:\n|\"?!\]}%]|\Z)|(?= [|(=:;,./\"]| ([A-Za-z]++)(?![\w$])))"
 )
 _NUMBER_WORDS = frozenset({"x"} | set(MAGNITUDES) | {c.lower() for c in CODES} | CURRENCY_NAMES)
 _SIGN_WORDS = ("minus", "negative")
@@ -266,13 +267,10 @@ def _numbers(text: str, claims: _Claims) -> Iterator[Value]:
             position = after
             continue
         plain = _plain_number(text, position, first)
-        if plain is not None:
-            core = plain[1]
-            position = first + len(core)
-            readings = plain_readings(core)
-            if readings:
-                yield _with_unit(text, first, position, readings, readings, None)
-                continue
+        if plain is not None and (readings := plain_readings(plain.core)):
+            position = plain.end
+            yield _with_unit(text, plain.start, position, readings, readings, plain.currency)
+            continue
         match = _number_at(text, min(position, first), first)
         if match is None:
             return
@@ -296,20 +294,39 @@ def _numbers(text: str, claims: _Claims) -> Iterator[Value]:
                 else:
                     end = match.start("close2")
                 position = end
-        yield _with_unit(text, start, end, readings, unscaled, match)
+        yield _with_unit(text, start, end, readings, unscaled, currency(match))
 
 
-def _plain_number(text: str, position: int, digit: int) -> re.Match[str] | None:
-    """Digits that surely are a number without sign, currency, magnitude or exponent; else None.
+class _Plain(NamedTuple):
+    core: str
+    start: int
+    end: int
+    currency: str | None
 
-    Most numbers are, and this look at them costs a tenth of reading every way of writing one.
+
+def _plain_number(text: str, position: int, digit: int) -> _Plain | None:
+    """Digits, perhaps with a currency beside them, that can be nothing but one number; else None.
+
+    No sign, magnitude, bracket or exponent. Most numbers are like this, and this look at them
+    costs a fraction of trying every way of writing one.
     """
-    if digit and (digit - 2 < position or not _begins(text, digit)):
+    start = digit
+    code = SYMBOLS.get(text[digit - 1]) if digit else None
+    if code:
+        start -= 1
+    if start and (start - 2 < position or not _begins(text, start)):
         return None
     plain = _PLAIN.match(text, digit)
-    if plain is None or ((word := plain[2]) and word.lower() in _NUMBER_WORDS):
+    if plain is None:
         return None
-    return plain
+    core, word = plain.groups()
+    end = digit + len(core)
+    if word and word.lower() in _NUMBER_WORDS:
+        if word.upper() not in CODES:
+            return None
+        end = plain.end(2)
+        code = code or ("CNY" if word.upper() == "RMB" else word.upper())
+    return _Plain(core, start, end, code)
 
 
 def _number_at(text: str, position: int, digit: int) -> re.Match[str] | None:
@@ -361,7 +378,7 @@ def _with_unit(
     end: int,
     readings: tuple[Reading, ...],
     unscaled: tuple[Reading, ...],
-    match: re.Match[str] | None,
+    code: str | None,
 ) -> Value:
     unit = None
     written = ""
@@ -375,7 +392,7 @@ def _with_unit(
                 end = found.end()
     return Value(
         "number", start, end, text[start:end], readings, unscaled, unit,
-        currency(match) if match else None, written_unit=written,
+        code, written_unit=written,
     )  # fmt: skip
 
 
