@@ -45,6 +45,11 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
     return rubric
 
 
+def as_rubric(rubric: Rubric | str | Path) -> Rubric:
+    """Return a loaded rubric as it is, and load one that is given by name or path."""
+    return rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+
+
 def _framing(framing: Framing, index: int, located: Located) -> Framing:
     text = _text_of(framing.template, ("framings", index, "template"), located)
     return framing.model_copy(update={"template": text})

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import pandas as pd
 
+from labelkit.catalog.rubrics import as_rubric
 from labelkit.domain.rubric import Rubric
 from labelkit.stats.undefined import Undefined
 from labelkit.store import Store
@@ -45,7 +47,9 @@ def agreement_frame(agreement: Sequence[Agreement]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def labels_frame(store: Store, rubric: Rubric, question: str | None = None) -> pd.DataFrame:
+def labels_frame(
+    store: Store, rubric: Rubric | str | Path, question: str | None = None
+) -> pd.DataFrame:
     """Labels in force in long form: trace, model, domain, subset, rater, repeat, outcome, value.
 
     Args:
@@ -53,6 +57,7 @@ def labels_frame(store: Store, rubric: Rubric, question: str | None = None) -> p
         rubric: only labels given under this very rubric.
         question: the question; default the rubric's primary one.
     """
+    rubric = as_rubric(rubric)
     asked = question or rubric.primary.id
     known = raters(store, rubric=rubric.digest, question=asked)
     labels = label_table(store, asked, [rater.digest for rater in known])

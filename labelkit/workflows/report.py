@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from labelkit.catalog.rubrics import as_rubric
 from labelkit.domain.rubric import Question, Rubric
 from labelkit.errors import InputError
 from labelkit.stats.agreement import Coefficient, RaterPair, summarise
@@ -88,7 +90,7 @@ class Report:
 
 def report(
     store: Store,
-    rubric: Rubric,
+    rubric: Rubric | str | Path,
     *,
     by: Sequence[str] = (),
     rater: str | None = None,
@@ -98,7 +100,7 @@ def report(
 
     Args:
         store: an open store.
-        rubric: the rubric; only labels given under this very version count.
+        rubric: the rubric, its name or path; only labels given under this very version count.
         by: break rates down by ``model``, ``domain``, ``subset`` or any other tag.
         rater: take this rater's labels instead of the ensemble's.
         question: the question; default the rubric's primary one.
@@ -106,6 +108,7 @@ def report(
     Raises:
         InputError: for an unknown rater or question.
     """
+    rubric = as_rubric(rubric)
     asked = _question(rubric, question)
     rows, ids = read_rows(store, rubric, by)
     votes, remarks = read_votes(store, rubric, asked, ids)
@@ -134,7 +137,9 @@ def report(
     )
 
 
-def agree(store: Store, rubric: Rubric, *, question: str | None = None) -> tuple[Agreement, ...]:
+def agree(
+    store: Store, rubric: Rubric | str | Path, *, question: str | None = None
+) -> tuple[Agreement, ...]:
     """Return the agreement of all raters of a question, overall and by subset.
 
     Args:

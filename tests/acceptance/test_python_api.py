@@ -51,6 +51,8 @@ def label_all(place: Workplace, base_url: str) -> tuple:
             judges={"j": lk.JudgeSettings(name="j", endpoint="api")},
         )
         run = lk.judge(store, rubric, settings)
+        assert lk.report(store, place.folder / "politeness") == lk.report(store, rubric)
+        assert lk.agree(store, str(place.folder / "politeness")) == lk.agree(store, rubric)
         report = lk.report(store, rubric, by=["model"])
         frames = (
             lk.rates_frame(report.rates),
