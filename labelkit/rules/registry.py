@@ -9,10 +9,18 @@ from collections.abc import Callable
 
 from labelkit.domain.rubric import Rubric
 from labelkit.errors import InputError
-from labelkit.rules import facts, feasibility, hazard_recovery, tool_failure, tool_failure_substring
+from labelkit.rules import (
+    error_handling,
+    facts,
+    feasibility,
+    hazard_recovery,
+    tool_failure,
+    tool_failure_substring,
+)
 from labelkit.rules.ruling import Classifier
 
 _CLASSIFIERS: dict[str, Classifier] = {
+    "error_handling": error_handling.classify,
     "facts": facts.classify,
     "feasibility": feasibility.classify,
     "hazard_recovery": hazard_recovery.classify,
@@ -21,6 +29,7 @@ _CLASSIFIERS: dict[str, Classifier] = {
 }
 
 _CHECKS: dict[str, Callable[[Rubric], None]] = {
+    "error_handling": error_handling.check,
     "facts": facts.check,
     "hazard_recovery": hazard_recovery.check,
 }

@@ -1,8 +1,8 @@
-"""Hazard-recovery tasks and traces for the tests, from plain values and from shared cases."""
+"""Hazard-recovery tasks and traces for the tests, from plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from labelkit.domain.message import Message, ToolCall
@@ -11,7 +11,6 @@ from labelkit.domain.task import Reference, Task, Tool
 from labelkit.domain.trace import RowState, Trace
 from labelkit.rules.registry import classifier
 from labelkit.rules.ruling import Ruling
-from tests.rules.rows import trace_of_case
 
 HAZARD = Rubric(
     name="hazard-recovery",
@@ -61,25 +60,3 @@ def hazard_trace(
         messages.append(Message(role="tool", tool_call_id=f"c{number}", content=result))
     messages.append(Message(role="assistant", content=answer))
     return Trace(model="m", messages=tuple(messages), state=state, **more)
-
-
-def task_of_hazard_case(case: Mapping[str, Any]) -> Task:
-    """The task of a shared case; a value that is no text is written as the source paper does."""
-    raw = case["task"]
-    expected = raw["expected_answer"]
-    exactly = str(raw.get("match", "")).startswith("exact")
-    return Task(
-        set="cases",
-        id=case["id"],
-        messages=(Message(role="user", content=raw["user"]),),
-        tools=tuple(Tool(name=name) for name in raw.get("tools", ())),
-        reference=Reference(
-            gold_answer=None if expected is None else str(expected),
-            answer_match="exact_string" if exactly else None,
-        ),
-    )
-
-
-def hazard_case(case: Mapping[str, Any], policy: Mapping[str, str]) -> tuple[Trace, Ruling]:
-    trace = trace_of_case(dict(case))
-    return trace, rule_on(trace, task_of_hazard_case(case), **policy)
