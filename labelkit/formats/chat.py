@@ -208,6 +208,15 @@ def _call(entry: Any, index: int, extra: dict[str, Any], notes: Notes) -> ToolCa
     return ToolCall(name=name, arguments=arguments, id=_text(entry, "id", notes))
 
 
+def call_name(call: dict[str, Any], notes: Notes) -> str:
+    """Return the name of a call as another API writes it; a missing one is noted."""
+    name = call.get("name")
+    if isinstance(name, str):
+        return name
+    notes.repaired("a tool call had no name, now an empty one")
+    return ""
+
+
 def argument_text(raw: Any, notes: Notes) -> str:
     """Return the argument text: a string stays, an object becomes JSON, nothing becomes ``{}``."""
     if isinstance(raw, str):

@@ -12,25 +12,26 @@ without an identity could be confused with another one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from labelkit.domain.message import Message
-from labelkit.domain.task import Task
-from labelkit.domain.trace import RowState, Trace
+from labelkit.domain.task import Task, Tool
+from labelkit.domain.trace import RowState, Trace, Usage
 from labelkit.formats import rows
 from labelkit.formats.chat import prompt_of, read_message, read_messages, read_tools
 from labelkit.formats.jsonstream import json_records
 from labelkit.formats.reader import (
     BrokenRecordError,
-    Finding,
     Head,
     Item,
     Notes,
     ReadOptions,
     TaskBook,
 )
+from labelkit.formats.records import an_object, read_each
 
 _USED = frozenset({
     "messages", "request", "response", "choices", "model", "task_id", "id", "task_set",
@@ -60,48 +61,58 @@ class OpenAIChat:
     def read(self, path: Path, options: ReadOptions) -> Iterator[Item]:
         """Yield one trace per record, before it the task if the record describes a new one."""
         book = TaskBook()
-        for record in json_records(path):
-            if record.broken is not None:
-                yield Finding(path.name, record.number, "broken", record.broken)
-                continue
-            try:
-                source = f"{path.name}:{record.number}"
-                items = _row(record.value, source, options, record.notes, book)
-            except (BrokenRecordError, ValueError, RecursionError) as error:
-                yield Finding(path.name, record.number, "broken", reason(error))
-                continue
-            yield from items
-            yield from record.notes.findings(path, record.number)
+
+        def build(value: Any, source: str, notes: Notes) -> list[Task | Trace]:
+            row = an_object(value)
+            if not _REPLY_KEYS & row.keys():
+                raise BrokenRecordError("the record has no `messages`")
+            return chat_row(_flattened(row), source, options, notes, book, _talk)
+
+        return read_each(json_records(path), path, build)
 
 
-def reason(error: Exception) -> str:
-    """Return why a record could not be represented, in one sentence without its values."""
-    if isinstance(error, RecursionError):
-        return "the record is nested too deeply"
-    first = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return first if isinstance(error, BrokenRecordError) else f"the record does not fit: {first}"
+@dataclass(slots=True)
+class Talk:
+    """What a row says: its messages, why the reply ended, its tokens and its declared tools."""
+
+    messages: tuple[Message, ...]
+    finish_reason: str | None
+    usage: Usage | None
+    tools: Mapping[str, tuple[Tool, ...] | None]
 
 
-def _row(
-    row: Any, source: str, options: ReadOptions, notes: Notes, book: TaskBook
+ReadTalk = Callable[[dict[str, Any], dict[str, Any], Notes], Talk]
+"""Reads the conversation of a row: (row, extra, notes); what has no place goes to ``extra``."""
+
+
+def chat_row(
+    row: dict[str, Any],
+    source: str,
+    options: ReadOptions,
+    notes: Notes,
+    book: TaskBook,
+    talk: ReadTalk,
 ) -> list[Task | Trace]:
-    if not isinstance(row, dict):
-        raise BrokenRecordError("the record is not an object")
-    if not _REPLY_KEYS & row.keys():
-        raise BrokenRecordError("the record has no `messages`")
-    row = _flattened(row)
+    """Return the trace of a row, before it the task where the row describes a new one.
+
+    The fields around the conversation are the same whichever API the conversation is written for.
+
+    Raises:
+        BrokenRecordError: the row cannot be represented.
+    """
     extra = {key: value for key, value in row.items() if key not in _USED}
-    messages, finish_reason = _conversation(row, extra, notes)
-    if not messages and not row.get("error"):
+    said = talk(row, extra, notes)
+    if not said.messages and not row.get("error"):
         raise BrokenRecordError("`messages` is empty")
-    state, error = rows.row_state(messages, finish_reason, rows.read_error(row.get("error")))
+    error = rows.read_error(row.get("error"))
+    state, error = rows.row_state(said.messages, said.finish_reason, error)
     if row.get("state") in _STATES:
         state = RowState(row["state"])
     elif row.get("state") is not None:
         extra["state"] = row["state"]
     task_id = _task_id(row, extra)
     task_set = options.task_set or rows.text_field(row, "task_set", extra)
-    task = _task(row, extra, task_set, task_id, messages)
+    task = _task(row, extra, task_set, task_id, said)
     tool_mode = row.get("tool_mode")
     if tool_mode is not None and tool_mode not in {"native", "emulated"}:
         extra["tool_mode"] = tool_mode
@@ -111,21 +122,30 @@ def _row(
         condition = rows.text_field(row, "condition", extra)
     trace = Trace(
         model=rows.model_name(options.model, rows.text_field(row, "model", extra), notes),
-        messages=messages,
+        messages=said.messages,
         state=state,
         task_set=task_set,
         task_id=task_id,
         condition=condition or "",
         repeat=rows.repeat_of(row.get("repeat"), extra, "repeat", notes),
-        finish_reason=finish_reason,
+        finish_reason=said.finish_reason,
         error=error,
-        usage=rows.read_usage(row.get("usage"), extra),
+        usage=said.usage,
         tool_mode=tool_mode,
         tags=rows.read_tags(row, extra),
         extra=extra,
         source=source,
     )
     return [task, trace] if task is not None and book.is_new(task, notes) else [trace]
+
+
+def _talk(row: dict[str, Any], extra: dict[str, Any], notes: Notes) -> Talk:
+    messages, finish_reason = _conversation(row, extra, notes)
+    usage = rows.read_usage(row.get("usage"), extra)
+    tools = {
+        key: read_tools(row[key]) for key in ("tools", "functions") if row.get(key) is not None
+    }
+    return Talk(messages, finish_reason, usage, tools)
 
 
 def _flattened(row: dict[str, Any]) -> dict[str, Any]:
@@ -178,18 +198,15 @@ def _task(
     extra: dict[str, Any],
     task_set: str | None,
     task_id: str | None,
-    messages: tuple[Message, ...],
+    said: Talk,
 ) -> Task | None:
     task = None
-    for key in ("tools", "functions"):
-        raw = row.get(key)
-        if raw is None:
-            continue
-        tools = read_tools(raw) if task is None else None
-        if tools is None or task_set is None or task_id is None:
-            extra[key] = raw
+    for key, tools in said.tools.items():
+        if tools is None or task is not None or task_set is None or task_id is None:
+            extra[key] = row[key]
         else:
-            task = Task(set=task_set, id=task_id, messages=prompt_of(messages), tools=tools)
+            prompt = prompt_of(said.messages)
+            task = Task(set=task_set, id=task_id, messages=prompt, tools=tools)
     return task
 
 

@@ -14,7 +14,16 @@ from pathlib import Path
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.errors import FormatError
-from labelkit.formats import openai_chat, tau_bench, toolfailbench
+from labelkit.formats import (
+    anthropic_messages,
+    openai_chat,
+    provider_pairs,
+    swe_agent,
+    tau_bench,
+    toolbench,
+    toolfailbench,
+    who_and_when,
+)
 from labelkit.formats.checks import NO_TURN, check_calls, no_rollout
 from labelkit.formats.nesting import too_deep
 from labelkit.formats.reader import Finding, FindingKind, Head, Item, Notes, Reader, ReadOptions
@@ -22,10 +31,15 @@ from labelkit.formats.source import read_head
 
 READERS: tuple[Reader, ...] = (
     openai_chat.READER,
+    anthropic_messages.READER,
+    provider_pairs.READER,
     tau_bench.READER,
     tau_bench.FEW_SHOT,
     toolfailbench.TASKS,
     toolfailbench.RESULTS,
+    who_and_when.READER,
+    swe_agent.READER,
+    toolbench.READER,
 )
 
 _SURE = 0.5

@@ -17,8 +17,14 @@ from labelkit.domain.trace import RowState, TraceError, Usage
 from labelkit.formats.reader import Notes
 from labelkit.grounding.visible import visible_answer
 
-_CUT = frozenset({"length", "max_tokens", "model_length", "max_steps"})
-_FILTERED = frozenset({"content_filter", "content-filter", "safety"})
+_CUT = frozenset({
+    "length", "max_tokens", "model_length", "max_steps", "max_output_tokens",
+    "model_context_window_exceeded",
+})  # fmt: skip
+_FILTERED = frozenset({
+    "content_filter", "content-filter", "safety", "prohibited_content", "blocklist", "spii",
+    "recitation",
+})  # fmt: skip
 _USAGE_DETAIL = (
     ("reasoning_tokens", "completion_tokens_details"),
     ("cached_tokens", "prompt_tokens_details"),
@@ -111,6 +117,11 @@ def is_tag(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, str | bool | int)
+
+
+def text_or_none(value: Any) -> str | None:
+    """Return a text as it is, anything else as None."""
+    return value if isinstance(value, str) else None
 
 
 def text_field(row: dict[str, Any], key: str, extra: dict[str, Any]) -> str | None:

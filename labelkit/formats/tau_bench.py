@@ -24,7 +24,6 @@ from labelkit.domain.trace import RowState, Trace, TraceError
 from labelkit.formats import rows
 from labelkit.formats.chat import read_messages
 from labelkit.formats.jsonstream import json_records
-from labelkit.formats.openai_chat import reason
 from labelkit.formats.reader import (
     BrokenRecordError,
     Finding,
@@ -34,6 +33,7 @@ from labelkit.formats.reader import (
     ReadOptions,
     TaskBook,
 )
+from labelkit.formats.records import an_object, read_each
 
 _DOMAINS = ("airline", "retail")
 _POLICY = re.compile(r"\b(airline|retail) agent\b", re.IGNORECASE)
@@ -67,27 +67,20 @@ class TauBench:
         book = TaskBook()
         named = _FILE_MODEL.search(path.stem)
         model = named.group(1) if named else None
-        for record in json_records(path):
-            if record.broken is not None:
-                yield Finding(path.name, record.number, "broken", record.broken)
-                continue
-            source = f"{path.name}:{record.number}"
-            try:
-                task, trace = _run(record.value, source, model, options, record.notes)
-            except (BrokenRecordError, ValueError, RecursionError) as error:
-                yield Finding(path.name, record.number, "broken", reason(error))
-                continue
-            if task is not None and book.is_new(task, record.notes):
+
+        def build(value: Any, source: str, notes: Notes) -> Iterator[Task | Trace]:
+            task, trace = _run(value, source, model, options, notes)
+            if task is not None and book.is_new(task, notes):
                 yield task
             yield trace
-            yield from record.notes.findings(path, record.number)
+
+        return read_each(json_records(path), path, build)
 
 
 def _run(
     run: Any, source: str, file_model: str | None, options: ReadOptions, notes: Notes
 ) -> tuple[Task | None, Trace]:
-    if not isinstance(run, dict):
-        raise BrokenRecordError("the record is not an object")
+    run = an_object(run)
     if "traj" not in run:
         raise BrokenRecordError("the record has no `traj`")
     info = run.get("info")

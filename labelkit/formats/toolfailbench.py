@@ -48,8 +48,8 @@ from labelkit.domain.trace import Trace, TraceError
 from labelkit.formats import rows
 from labelkit.formats.chat import read_message, read_tools
 from labelkit.formats.jsonstream import Record, json_records
-from labelkit.formats.openai_chat import reason
 from labelkit.formats.reader import BrokenRecordError, Finding, Head, Item, Notes, ReadOptions
+from labelkit.formats.records import reason
 
 TASK_SET = "toolfailbench"
 
