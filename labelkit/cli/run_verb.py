@@ -6,39 +6,114 @@ from pathlib import Path
 
 import click
 
+from labelkit.catalog.rubrics import load_rubric
+from labelkit.catalog.task_sets import load_conditions
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
-from labelkit.workflows.ingest import import_task_set
+from labelkit.errors import InputError
+from labelkit.rollout.arms import ARMS, RERUN
+from labelkit.rollout.protocols import protocol_names
 from labelkit.workflows.run import RolloutRun, run
+from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of
 
 
 @click.command("run")
-@click.option("--tasks", required=True, metavar="NAME|PATH", help="A task set (name or folder).")
+@click.option("--tasks", required=True, metavar="NAME|PATH", help="A task set, or a file of tasks.")
 @click.option("--endpoint", required=True, metavar="NAME", help="An endpoint of labelkit.yaml.")
-@click.option("--condition", default="", help="Name of the arm these rollouts belong to.")
+@click.option(
+    "--protocol",
+    metavar="NAME",
+    help=f"How tasks are played ({', '.join(protocol_names())}); default: what the set says.",
+)
+@click.option(
+    "--condition", metavar="NAME", help="A prompt variant of the set, or a name for these rollouts."
+)
+@click.option(
+    "--conditions",
+    "variants",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A file of prompt variants, instead of the set's own.",
+)
+@click.option("--arm", metavar="NAME", help=f"{', '.join(ARMS)}; default: baseline for hazards.")
+@click.option("--rerun-of", metavar="CONDITION", help="For --arm rerun: whose failures.")
+@click.option("--rerun-rubric", metavar="NAME|PATH", help="Whose rule says what failed.")
+@click.option(
+    "--failed",
+    default="incorrect",
+    show_default=True,
+    metavar="LABEL,...",
+    help="Labels of that rule that are failures.",
+)
 @click.option("--repeats", default=1, type=click.IntRange(1, 1000), show_default=True)
 @click.option("--max-tokens", default=1024, type=click.IntRange(min=16), show_default=True)
+@click.option("--max-turns", type=click.IntRange(1, 1000), help="Default: the protocol's own cap.")
+@click.option("--temperature", default=0.0, type=click.FloatRange(0, 2), show_default=True)
+@click.option("--seed", default=42, type=int, show_default=True)
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first tasks.")
 @in_folder
-def command(
-    tasks: str, endpoint: str, condition: str, repeats: int, max_tokens: int, folder: Path
+def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
+    tasks: str,
+    endpoint: str,
+    protocol: str | None,
+    condition: str | None,
+    variants: Path | None,
+    arm: str | None,
+    rerun_of: str | None,
+    rerun_rubric: str | None,
+    failed: str,
+    repeats: int,
+    max_tokens: int,
+    max_turns: int | None,
+    temperature: float,
+    seed: int,
+    limit: int | None,
+    folder: Path,
 ) -> None:
-    """Turn tasks into traces (two-step protocol). Rows that are there already are not played."""
+    """Turn tasks into traces. Rows that are there already are not played."""
+    conditions = load_conditions(variants) if variants else None
     with opened_store(folder) as (store, settings), console.progress() as progress:
+        source = load_tasks(store, tasks)
+        manner = manner_of(
+            source,
+            protocol=protocol,
+            condition=condition,
+            conditions=conditions,
+            arm=RERUN if rerun_of is not None and arm is None else arm,
+            rerun=_rerun(source, rerun_of, rerun_rubric, failed),
+            max_turns=max_turns,
+        )
         done = run(
             store,
-            import_task_set(store, tasks),
+            source.tasks[:limit],
             settings,
             endpoint,
-            condition=condition,
+            manner=manner,
             repeats=repeats,
             max_tokens=max_tokens,
+            temperature=temperature,
+            seed=seed,
             progress=progress,
         )
     show(done)
+
+
+def _rerun(source: TaskSource, of: str | None, rubric: str | None, failed: str) -> Rerun | None:
+    """What is to be run again, with the set's own rubric where none is named."""
+    if of is None:
+        return None
+    name = rubric or (source.card.rubric if source.card else "")
+    if not name:
+        raise InputError("--rerun-of needs --rerun-rubric: the task set names no rubric")
+    labels = tuple(label.strip() for label in failed.split(",") if label.strip())
+    return Rerun(of=of, rubric=load_rubric(name), failed=labels)
 
 
 def show(done: RolloutRun) -> None:
     """Print how the rollouts ended."""
     states = ", ".join(f"{count} {state}" for state, count in sorted(done.states.items()))
     mode = f"; tool calls {done.tool_mode}" if done.tool_mode else ""
-    click.echo(f"{done.model}: {states or 'nothing new'}; {done.known} known already{mode}")
+    arm = f" ({done.condition})" if done.condition else ""
+    how = f"; protocol {done.protocol}"
+    click.echo(
+        f"{done.model}{arm}: {states or 'nothing new'}; {done.known} known already{mode}{how}"
+    )

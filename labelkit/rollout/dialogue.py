@@ -9,7 +9,7 @@ of it, because servers refuse a conversation with an open call.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from labelkit.domain.completion import Completion
@@ -305,6 +305,7 @@ class Dialogue:
         extra: dict[str, Any] = {
             "protocol": self._how.name,
             "requests": len(self._completions),
+            "decoding": asdict(self._how.decoding),
             **self.extra,
         }
         if self.emulated:

@@ -14,9 +14,9 @@ from labelkit.models.client import Client
 from labelkit.models.ledger import Ledger
 from labelkit.models.local import resolve
 from labelkit.rollout.preflight import Preflight, preflight
-from labelkit.rollout.protocol import Decoding
-from labelkit.rollout.runner import RowKey, run_tasks
-from labelkit.rollout.two_step import TwoStep
+from labelkit.rollout.protocol import Decoding, Staged
+from labelkit.rollout.protocols import protocol
+from labelkit.rollout.runner import RowKey, plan_rows, run_tasks
 from labelkit.settings import Settings
 from labelkit.store import Selection, Store
 from labelkit.store.reports import trace_table
@@ -24,11 +24,15 @@ from labelkit.store.traces import add_traces
 from labelkit.workflows.progress import Progress, Silent
 from labelkit.workflows.reckoning import ledger_line
 from labelkit.workflows.running import run_async
+from labelkit.workflows.staging import Manner, stage_tasks
 
 
 @dataclass
 class RolloutRun:
-    """What one run did: traces by row state, rows that were there already, what it cost."""
+    """What one run did: traces by row state, rows that were there already, what it cost.
+
+    ``condition`` is the name the traces carry; ``protocol`` how they were played.
+    """
 
     model: str
     tool_mode: str
@@ -36,20 +40,22 @@ class RolloutRun:
     states: Counter[str] = field(default_factory=Counter)
     ledger: Ledger | None = None
     note: str = ""
+    protocol: str = ""
+    condition: str = ""
 
 
 @dataclass(frozen=True)
 class Plan:
     """What is to be played."""
 
-    tasks: Sequence[Task]
+    staged: Sequence[Staged]
     endpoint: Endpoint
-    condition: str
+    manner: Manner
     repeats: int
-    max_tokens: int
+    decoding: Decoding
 
 
-def run(
+def run(  # noqa: PLR0913 (everything but the first four is named and has a default)
     store: Store,
     tasks: Sequence[Task],
     settings: Settings,
@@ -58,22 +64,28 @@ def run(
     condition: str = "",
     repeats: int = 1,
     max_tokens: int = 1024,
+    temperature: float = 0.0,
+    seed: int | None = 42,
+    manner: Manner | None = None,
     progress: Progress | None = None,
 ) -> RolloutRun:
-    """Play tasks with the two-step protocol and store the traces; resumes where it stopped.
+    """Play tasks and store the traces; resumes where it stopped.
 
     Args:
         store: an open store; it must hold the tasks already.
         tasks: what to play.
         settings: holds the endpoint.
         endpoint: its name.
-        condition: name of the arm.
+        condition: name of the arm, for the two-step protocol without prompt variants.
         repeats: rollouts of every task.
         max_tokens: bound of one reply.
+        temperature: of every reply.
+        seed: of every reply; None sends none.
+        manner: protocol, prompt variant and arm (``staging.manner_of``); wins over ``condition``.
         progress: hears of every trace.
 
     Raises:
-        InputError: for an unknown endpoint.
+        InputError: for an unknown endpoint, or tasks that cannot be played in this manner.
         EndpointError: when it cannot be used; finished traces are kept.
     """
     if endpoint not in settings.endpoints:
@@ -81,14 +93,21 @@ def run(
         raise InputError(
             f"labelkit.yaml configures no endpoint {endpoint!r}; configured endpoints: {known}"
         )
-    plan = Plan(tasks, settings.endpoints[endpoint], condition, repeats, max_tokens)
-    return run_async(_run(store, plan, progress or Silent()))
+    listener = progress or Silent()
+    chosen = manner or Manner(condition=condition)
+    place = settings.endpoints[endpoint]
+    staged, remarks = stage_tasks(store, tasks, place.model, chosen)
+    for remark in remarks:
+        listener.say(remark)
+    decoding = Decoding(max_tokens=max_tokens, temperature=temperature, seed=seed)
+    plan = Plan(staged, place, chosen, repeats, decoding)
+    return run_async(_run(store, plan, listener))
 
 
 def _done(store: Store, plan: Plan) -> set[RowKey]:
     """Rows of this model and condition that have a trace; an outage is no trace and is redone."""
     table = trace_table(
-        store, Selection(models=(plan.endpoint.model,), conditions=(plan.condition,))
+        store, Selection(models=(plan.endpoint.model,), conditions=(plan.manner.name,))
     )
     rows = zip(table.task_set, table.task_id, table.repeat, table.state, strict=True)
     return {(s, t, int(r)) for s, t, r, state in rows if state != RowState.INFRA_ERROR}
@@ -96,10 +115,17 @@ def _done(store: Store, plan: Plan) -> set[RowKey]:
 
 async def _run(store: Store, plan: Plan, progress: Progress) -> RolloutRun:
     done = _done(store, plan)
-    planned = len(plan.tasks) * plan.repeats
-    known = sum((t.set, t.id, r) in done for t in plan.tasks for r in range(plan.repeats))
-    result = RolloutRun(plan.endpoint.model, "", known)
-    if known == planned:
+    model = plan.endpoint.model
+    planned = len(plan_rows(plan.staged, model, repeats=plan.repeats))
+    left = len(plan_rows(plan.staged, model, repeats=plan.repeats, done=done))
+    result = RolloutRun(
+        model,
+        "",
+        planned - left,
+        protocol=plan.manner.protocol,
+        condition=plan.manner.name,
+    )
+    if left == 0:
         return result
     with resolve(plan.endpoint) as endpoint:
         async with Client(endpoint) as client:
@@ -107,7 +133,11 @@ async def _run(store: Store, plan: Plan, progress: Progress) -> RolloutRun:
             found: Preflight = await preflight(client)
             result.tool_mode, result.note = found.tool_mode, found.note
             progress.say(found.note)
-            await _play(store, plan, client, found, done, result, progress)
+            progress.begin(f"run {model}", left)
+            try:
+                await _play(store, plan, client, found, done, result, progress)
+            finally:
+                progress.end(f"run {model}")
     return result
 
 
@@ -122,20 +152,21 @@ async def _play(
 ) -> None:
     """Play what is left and commit every trace at once."""
     stage = f"run {plan.endpoint.model}"
-    progress.begin(stage, len(plan.tasks) * plan.repeats - result.known)
-    try:
-        protocol = TwoStep(tool_mode=found.tool_mode, decoding=Decoding(max_tokens=plan.max_tokens))
-        async for trace in run_tasks(
-            plan.tasks,
-            client,
-            protocol,
-            condition=plan.condition,
-            repeats=plan.repeats,
-            done=done,
-        ):
-            add_traces(store, [trace])
-            result.states[trace.state.value] += 1
-            progress.advance(stage)
-            progress.facts(stage, ledger_line(client.ledger))
-    finally:
-        progress.end(stage)
+    how = protocol(
+        plan.manner.protocol,
+        tool_mode=found.tool_mode,
+        decoding=plan.decoding,
+        max_turns=plan.manner.max_turns,
+    )
+    async for trace in run_tasks(
+        plan.staged,
+        client,
+        how,
+        condition=plan.manner.name,
+        repeats=plan.repeats,
+        done=done,
+    ):
+        add_traces(store, [trace])
+        result.states[trace.state.value] += 1
+        progress.advance(stage)
+        progress.facts(stage, ledger_line(client.ledger))
