@@ -1,9 +1,10 @@
 """CPU per trace of the default tool-failure rule beside the published substring rule.
 
 Builds traces of real size (about 4 kB: a long system prompt, a payload with prose, a table in the
-answer) and classifies each once, every trace with its own numbers, so that no cache can help.
+answer) and classifies each once. First every trace belongs to its own task, so that nothing that is
+kept about a task can help; then ten rollouts belong to each task, as when ten models are compared.
 
-    python benchmarks/rule_speed.py [number of traces, default 2000]
+    python benchmarks/rule_speed.py [number of traces, default 10000]
 
 Target: at most 0.5 ms of CPU per trace for the default rule.
 """
@@ -15,6 +16,7 @@ import json
 import random
 import sys
 import time
+from typing import Any
 
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.rubric import LabelDefinition, Question, Rubric
@@ -22,6 +24,7 @@ from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, T
 from labelkit.domain.trace import RowState, Trace
 from labelkit.rules.registry import classifier
 
+ROLLOUTS = 10
 SYSTEM = "You are a careful assistant of a freight exchange. Use the tools; never guess. " * 38
 NOTE = (
     "Lane {lane} is served by three carriers; surcharges follow the diesel index and are reset on "
@@ -51,6 +54,22 @@ def rubric() -> Rubric:
     )  # fmt: skip
 
 
+def answer_of(draw: random.Random, facts: dict[str, Any]) -> str:
+    return draw.choice(ANSWERS).format(
+        lane=facts["lane"], price=facts["surcharge"], base=facts["base"],
+        total=facts["surcharge"] + facts["base"], volume=facts["volume_t"],
+        share=facts["share"], wrong=round(draw.uniform(1000, 9999), 1),
+    )  # fmt: skip
+
+
+def other_answer(draw: random.Random, first: tuple[Trace, Task]) -> tuple[Trace, Task]:
+    """Another rollout of the same task; its messages are other objects, as if read from a store."""
+    trace, task = first
+    answer = Message(role="assistant", content=answer_of(draw, task.reference.payload))
+    copies = [Message.model_validate_json(m.model_dump_json()) for m in trace.messages[:-1]]
+    return Trace(model="m", messages=(*copies, answer), state=RowState.OK), task
+
+
 def row(draw: random.Random, number: int) -> tuple[Trace, Task]:
     lane = f"L-{number:05d}"
     price, base = round(draw.uniform(1000, 9999), 2), draw.randint(100, 999)
@@ -64,10 +83,7 @@ def row(draw: random.Random, number: int) -> tuple[Trace, Task]:
         "history": [round(draw.uniform(1000, 9999), 2) for _ in range(6)],
         "note": NOTE.format(lane=lane, day=draw.randint(1, 28), desk=number) * 4,
     }
-    answer = draw.choice(ANSWERS).format(
-        lane=lane, price=price, base=base, total=price + base, volume=facts["volume_t"],
-        share=facts["share"], wrong=round(draw.uniform(1000, 9999), 1),
-    )  # fmt: skip
+    answer = answer_of(draw, facts)
     question = Message(role="user", content=f"What is the surcharge on lane {lane} today?")
     call = ToolCall(id="c", name="surcharge", arguments=json.dumps({"lane": lane}))
     messages = (
@@ -94,25 +110,38 @@ def row(draw: random.Random, number: int) -> tuple[Trace, Task]:
     return Trace(model="m", messages=messages, state=RowState.OK), task
 
 
-def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    draw = random.Random(0)
-    rows = [row(draw, number) for number in range(count)]
-    size = sum(len(m.content or "") for trace, _ in rows for m in trace.messages) / count
+def measure(rows: list[tuple[Trace, Task]]) -> dict[str, float]:
+    """CPU milliseconds per row of either rule."""
     scheme = rubric()
-    # The rows are kept for both rules; in a store they stream and the collector never sees them.
-    gc.freeze()
     spent = {}
     for name in ("tool_failure_substring", "tool_failure"):
         rule = classifier(name)
         begin = time.process_time()
         for trace, task in rows:
             rule(scheme, trace, task)
-        spent[name] = (time.process_time() - begin) * 1000 / count
+        spent[name] = (time.process_time() - begin) * 1000 / len(rows)
+    return spent
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    draw = random.Random(0)
+    own = [row(draw, number) for number in range(count)]
+    shared = []
+    for number in range(max(1, count // ROLLOUTS)):
+        first = row(draw, count + number)
+        answers = [first] + [other_answer(draw, first) for _ in range(ROLLOUTS - 1)]
+        shared.extend(answers)
+    # The rows are kept for both rules; in a store they stream and the collector never sees them.
+    gc.freeze()
+    size = sum(len(m.content or "") for trace, _ in own for m in trace.messages) / count
     print(f"{count} traces of {size:.0f} characters")
-    for name, cost in spent.items():
-        print(f"  {name:24} {cost:.3f} ms CPU per trace")
-    print(f"  ratio {spent['tool_failure'] / spent['tool_failure_substring']:.1f}")
+    for title, rows in (("a task for each trace", own), ("ten rollouts of each task", shared)):
+        spent = measure(rows)
+        print(f"  {title}")
+        for name, cost in spent.items():
+            print(f"    {name:24} {cost:.3f} ms CPU per trace")
+        print(f"    ratio {spent['tool_failure'] / spent['tool_failure_substring']:.1f}")
 
 
 if __name__ == "__main__":

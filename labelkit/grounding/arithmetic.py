@@ -24,8 +24,10 @@ _LARGEST = 1e300
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Absolute results: those of lists, each with its operation, then ``block`` of every pairwise
-    operation in turn. ``few``: few operands only.
+    """Absolute results.
+
+    First those of lists, each with its operation in ``how``; then ``block`` results of each
+    pairwise operation in turn. ``few`` says that there are few operands only.
     """
 
     results: NDArray[np.float64]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from labelkit.domain.message import Message, ToolCall
@@ -170,9 +170,12 @@ def _answered(call: Call, message: Message, index: int) -> Call:
     status: CallStatus = "executed"
     if _refused(message, value, head):
         status = "rejected"
-    return replace(
-        call,
+    return Call(
+        name=call.name,
+        arguments=call.arguments,
+        parsed=call.parsed,
         status=status,
+        call_message=call.call_message,
         result=result,
         result_message=index,
         is_error=_reports_error(value, head),

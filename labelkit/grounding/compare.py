@@ -55,6 +55,19 @@ def announced(path: str, unit: str | None) -> tuple[str | None, str | None, int]
     return known, code if code in CODES else None, scale_in_name(unit, path)
 
 
+def far(value: Value, target: Target) -> bool:
+    """Whether no reading of ``value`` states ``target``, whatever its sign: a quick no.
+
+    Most comparisons fail, and a plain number only needs its own readings looked at.
+    """
+    if value.unit is not None or target.scale or value.unscaled is not value.readings:
+        return False
+    if target.tolerance is not None:
+        return False
+    wanted = abs(target.value)
+    return all(abs(abs(r.value) - wanted) * 2 > r.quantum for r in value.readings)
+
+
 def compare(value: Value, target: Target, loss: bool = False) -> tuple[Grade, bool] | None:
     """Return how well ``value`` states ``target``: the grade, and whether the reading is sure.
 
@@ -68,12 +81,6 @@ def compare(value: Value, target: Target, loss: bool = False) -> tuple[Grade, bo
     """
     if value.currency and target.currency and value.currency != target.currency:
         return None
-    plain = value.unit is None and not target.scale and value.unscaled is value.readings
-    if plain and not loss and target.tolerance is None:
-        # Most comparisons fail; a plain number only needs its own readings looked at.
-        near = [r for r in value.readings if abs(r.value - target.value) * 2 <= r.quantum]
-        if not near:
-            return None
     best: tuple[Grade, bool] | None = None
     for reading, sure in _candidates(value, target, loss):
         grade = _grade(reading, target)

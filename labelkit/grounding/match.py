@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from labelkit.domain.task import KeyValue
 from labelkit.grounding.binding import Mention, bound, mentions_of
-from labelkit.grounding.compare import Target, compare
+from labelkit.grounding.compare import Target, compare, far
 from labelkit.grounding.folding import Folded, fold_values
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.stance import (
@@ -175,7 +175,7 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
     good: list[tuple[int, int]] = []
     weak: list[tuple[int, int]] = []
     for value in answer.values:
-        if not value.readings:
+        if not value.readings or far(value, target):
             continue
         graded = compare(value, target, tells_a_loss(answer.lower, value.start))
         if graded is None:
@@ -359,9 +359,7 @@ def _null(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
     place = says_missing(answer.lower) or (
         says_failed(answer.lower) if key.type == "error" else None
     )
-    invented = [
-        v for v in answer.strangers if answer.stance(v.start, v.end) == "asserted"
-    ]
+    invented = [v for v in answer.strangers if answer.stance(v.start, v.end) == "asserted"]
     if place and invented:
         return Match("unsure", (place,), "missing, and yet a value")
     if place:

@@ -9,9 +9,7 @@ prove, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from decimal import Decimal
-from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from labelkit.grounding.arithmetic import Computed, compute

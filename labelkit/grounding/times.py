@@ -85,12 +85,13 @@ _DURATION_SIGN = re.compile(r"\d[ \u00a0-]?[dhmswyDHMSWY]|PT\d")
 # Where a match can begin, found many times faster than the match itself: each of these begins with
 # a class of characters and looks no further than the first few.
 _CAPITAL = re.compile("[JFMASOND]")
-_DATE_SIGN = re.compile(
-    r"[\djfmasondJFMASOND\u017f](?<![A-Za-z0-9_.].)(?:(?<=\d)(?=\d{3}[-/\u5e74]|\d?[/.-]\d"
+_DATE_DIGIT = re.compile(
+    r"\d(?<![A-Za-z0-9_.].)(?=\d{3}[-/\u5e74]|\d?[/.-]\d"
     r"|\d?(?:[sSnNrRtT\u017f][tTdDhH])?[ \u00a0-](?:[oO][fF] )?[jfmasondJFMASOND\u017f])"
-    r"|(?<=[jJ])(?=[aAuU])|(?<=[fF])(?=[eE])|(?<=[mM])(?=[aA])|(?<=[aA])(?=[pPuU])"
-    r"|(?<=[sS\u017f])(?=[eE])|(?<=[oO])(?=[cC])|(?<=[nN])(?=[oO])|(?<=[dD])(?=[eE]))"
+    r"|[ \u00a0](?<=[A-Za-z\u017f.,].)(?=\d)"
 )
+_MONTH_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.]){_M}\b\.?,?\Z", re.IGNORECASE)
+_LONGEST_MONTH = 11
 _CLOCK_SIGN = re.compile(r"\d(?<![A-Za-z0-9_:.].)(?=\d?(?::|\s?[aApP]\.?[mM]))")
 _DURATION_START = re.compile(
     r"[\dpP](?:(?<=\d)(?<![A-Za-z0-9_.].)(?=\d{0,8}(?:[.,]\d{1,6})?[ \u00a0-]?[dhmswyDHMSWY\u017f])"
@@ -245,13 +246,35 @@ def _valid(when: When) -> bool:
     return True
 
 
+def _dates(text: str) -> Iterator[re.Match[str]]:
+    """Yield what ``_DATE.finditer(text)`` does.
+
+    Every date holds a digit, and digits are rarer than the letters a month may begin with: so the
+    text is searched for digits, and a month is looked for before them.
+    """
+    position = 0
+    for sign in _DATE_DIGIT.finditer(text):
+        start = sign.start()
+        if start < position:
+            continue
+        if not text[start].isdigit():
+            before = _MONTH_BEFORE.search(text, max(position, start - _LONGEST_MONTH), start)
+            if before is None:
+                continue
+            start = before.start()
+        match = _DATE.match(text, start)
+        if match:
+            yield match
+            position = match.end()
+
+
 def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
     """Yield (start, end, readings) of every date, clock time, or both joined, in order."""
     if not _TIME_SIGN.search(text):
         return
     found: list[tuple[int, int, list[When]]] = []
     taken = bytearray(len(text))
-    for m in anchored(_DATE_SIGN, _DATE, text):
+    for m in _dates(text):
         readings = [w for w in _date_readings(m) if _valid(w)]
         if readings:
             end = m.end()

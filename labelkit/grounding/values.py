@@ -10,48 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple
 
 from labelkit.grounding.folding import fold_values, has_digit
-from labelkit.grounding.numbers import (
-    CODES,
-    CURRENCY_NAMES,
-    MAGNITUDES,
-    NUMBER,
-    SYMBOLS,
-    Reading,
-    currency,
-    magnitude,
-    plain_readings,
-    readings_of,
-)
-from labelkit.grounding.times import When, find_durations, find_times
-from labelkit.grounding.units import unit_of
+from labelkit.grounding.free_numbers import find_numbers
+from labelkit.grounding.numbers import CODES, NUMBER, Reading, readings_of
+from labelkit.grounding.times import find_durations, find_times
+from labelkit.grounding.value import Claims, Value, ValueKind
 
-ValueKind = Literal["number", "datetime", "duration", "identifier", "citation"]
-
-
-class Value(NamedTuple):
-    """One value and where it stands (character offsets, end exclusive).
-
-    ``readings`` for numbers and one-unit durations (likely one first), ``unscaled`` the same
-    without a magnitude word, ``seconds`` a duration (``unit`` ``mo`` or ``yr``: months), ``whens``
-    a date's readings, ``canonical`` the comparable form of an identifier or citation.
-    """
-
-    kind: ValueKind
-    start: int
-    end: int
-    text: str
-    readings: tuple[Reading, ...] = ()
-    unscaled: tuple[Reading, ...] = ()
-    unit: str | None = None
-    currency: str | None = None
-    seconds: Reading | None = None
-    whens: tuple[When, ...] = ()
-    canonical: str = ""
-    written_unit: str = ""
-
+__all__ = ["MOST_VALUES", "Value", "ValueKind", "find_values", "identifier", "scan"]
 
 _HAS_DIGIT = re.compile(r"\d")
 _INTERESTING = re.compile(
@@ -81,49 +47,11 @@ _NUMBER_LIKE = re.compile(
     r"|\d+(?:\.\d+)?(?:-\d+(?:\.\d+)?)?(?:[-/][A-Za-z][a-z]+|[a-z]*)(?:/[a-z]+)*"
     r"|\d+(?:[./:]\d+)+|\d+(?:\.\d+)?x10",
 )
-_UNIT = re.compile(
-    r"[ \u00a0-]?(%|percent(?:age)?(?: points?)?\b|per cent\b|pct\b|pp\b|bps?\b|basis points?\b"
-    r"|\u00b0\s?[CFK]\b|\u2103|[A-Za-z]{1,12}(?:/[A-Za-z]{1,6})?)",
-    re.IGNORECASE,
-)
-_POINTS = re.compile(r"pp|percentage points?|percent(?:age)? points?", re.IGNORECASE)
-
-
 _CITATION_MARKS = (
     "\u00a7", "ection", "ECTION", "ec. ", "ect. ", "ec ", "rticle", "rt. ", "ule ", "hapter",
     "xemption", " U.", " F.", " S.", " F. ", "CFR", "C.F", "USC",
 )  # fmt: skip
 _TOKEN_SIGN = re.compile(r"[A-Za-z][-_/.:#]?\d|\d[-_/.:#]?[A-Za-z]|\d[-/]\d|No")
-_DIGIT_REACH = 20
-# What may stand directly before a digit, or before the space before it, without being a part of the
-# number.
-_OPENERS = frozenset("|*\"'`[{:;=,~<>/")
-_MAY_BE_UNIT = frozenset(" \u00a0-%\u00b0\u2103")
-_PLAIN = re.compile(
-    r"(\d++(?:[.,]\d++)*+)(?:(?=[.,;:\n|\"?!\]}%]|\Z)|(?= [|(=:;,./\"]| ([A-Za-z]++)(?![\w$])))"
-)
-_NUMBER_WORDS = frozenset({"x"} | set(MAGNITUDES) | {c.lower() for c in CODES} | CURRENCY_NAMES)
-_SIGN_WORDS = ("minus", "negative")
-
-
-class _Claims:
-    """Ranges already taken by an earlier pass."""
-
-    def __init__(self, length: int) -> None:
-        self._taken = bytearray(length)
-
-    def end_of(self, place: int) -> int:
-        """End of the taken range that ``place`` lies in; ``place`` itself where it is free."""
-        if not self._taken[place]:
-            return place
-        end = self._taken.find(0, place)
-        return len(self._taken) if end < 0 else end
-
-    def take(self, start: int, end: int) -> bool:
-        if self._taken.find(1, start, end) >= 0:
-            return False
-        self._taken[start:end] = b"\x01" * (end - start)
-        return True
 
 
 def find_values(text: str) -> tuple[Value, ...]:
@@ -190,7 +118,7 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _scan(text: str) -> list[Value]:
-    claims = _Claims(len(text))
+    claims = Claims(len(text))
     found: list[Value] = []
     for finder in (_citations, _times, _durations, _identifiers):
         for value in finder(text):
@@ -198,7 +126,7 @@ def _scan(text: str) -> list[Value]:
                 found.append(value)
                 if len(found) >= MOST_VALUES:
                     break
-    for value in _numbers(text, claims):
+    for value in find_numbers(text, claims):
         if claims.take(value.start, value.end):
             found.append(value)
             if len(found) >= MOST_VALUES:
@@ -256,148 +184,3 @@ def identifier(text: str) -> str:
     """Return the comparable form of an identifier: case and separators do not matter."""
     plain = text.lower().removeprefix("no.").removeprefix("no ").strip()
     return re.sub(r"[-_/.:# ]", "", plain)
-
-
-def _numbers(text: str, claims: _Claims) -> Iterator[Value]:
-    position = 0
-    while digit := _HAS_DIGIT.search(text, position):
-        first = digit.start()
-        after = claims.end_of(first)
-        if after > first:
-            position = after
-            continue
-        plain = _plain_number(text, position, first)
-        if plain is not None and (readings := plain_readings(plain.core)):
-            position = plain.end
-            yield _with_unit(text, plain.start, position, readings, readings, plain.currency)
-            continue
-        match = _number_at(text, min(position, first), first)
-        if match is None:
-            return
-        position = max(match.end(), position + 1)
-        readings = readings_of(match)
-        if not readings:
-            if "," in match["core"]:
-                yield from _listed(match)
-            continue
-        unscaled = _without_magnitude(readings, match) if match["mag"] else readings
-        start, end = match.span()
-        opened, close, close2 = match.group("open", "close", "close2")
-        if opened or close or close2:
-            if opened and not close and not close2 and not match["cur"]:
-                # The opening bracket belongs to the sentence, not to the number.
-                start += 1
-            elif (close or close2) and not opened:
-                end = match.end("exp") if match["exp"] else match.end("core")
-                if close:
-                    readings = unscaled
-                else:
-                    end = match.start("close2")
-                position = end
-        yield _with_unit(text, start, end, readings, unscaled, currency(match))
-
-
-class _Plain(NamedTuple):
-    core: str
-    start: int
-    end: int
-    currency: str | None
-
-
-def _plain_number(text: str, position: int, digit: int) -> _Plain | None:
-    """Digits, perhaps with a currency beside them, that can be nothing but one number; else None.
-
-    No sign, magnitude, bracket or exponent. Most numbers are like this, and this look at them
-    costs a fraction of trying every way of writing one.
-    """
-    start = digit
-    code = SYMBOLS.get(text[digit - 1]) if digit else None
-    if code:
-        start -= 1
-    if start and (start - 2 < position or not _begins(text, start)):
-        return None
-    plain = _PLAIN.match(text, digit)
-    if plain is None:
-        return None
-    core, word = plain.groups()
-    end = digit + len(core)
-    if word and word.lower() in _NUMBER_WORDS:
-        if word.upper() not in CODES:
-            return None
-        end = plain.end(2)
-        code = code or ("CNY" if word.upper() == "RMB" else word.upper())
-    return _Plain(core, start, end, code)
-
-
-def _number_at(text: str, position: int, digit: int) -> re.Match[str] | None:
-    """The next number from ``position`` on, where ``digit`` is the place of the next digit."""
-    if digit - 2 >= position and _begins(text, digit) and (match := NUMBER.match(text, digit)):
-        return match
-    # A number begins at most a sign, a currency and a word before its first digit.
-    return NUMBER.search(text, max(position, digit - _DIGIT_REACH))
-
-
-def _begins(text: str, digit: int) -> bool:
-    """Whether surely nothing before the digit (sign, currency, "minus") belongs to its number."""
-    before = text[digit - 1]
-    if before != " ":
-        return before in _OPENERS
-    last = text[digit - 2]
-    if not last.isalpha():
-        return last in _OPENERS or last == "."
-    tail = text[max(0, digit - 9) : digit - 1]
-    return (
-        tail.isascii() and not tail.lower().endswith(_SIGN_WORDS) and tail[-3:].upper() not in CODES
-    )
-
-
-def _without_magnitude(readings: tuple[Reading, ...], match: re.Match[str]) -> tuple[Reading, ...]:
-    shift = -magnitude(match)
-    if not shift:
-        return readings
-    return tuple(
-        r._replace(value=r.value.scaleb(shift), quantum=r.quantum.scaleb(shift)) for r in readings
-    )
-
-
-def _listed(match: re.Match[str]) -> Iterator[Value]:
-    """Numbers that stand in one run with commas: ``12.4,31.75``."""
-    offset = match.start("core")
-    for piece in match["core"].split(","):
-        one = NUMBER.fullmatch(piece)
-        readings = readings_of(one) if one else ()
-        if readings:
-            end = offset + len(piece)
-            yield Value("number", offset, end, piece, readings=readings, unscaled=readings)
-        offset += len(piece) + 1
-
-
-def _with_unit(
-    text: str,
-    start: int,
-    end: int,
-    readings: tuple[Reading, ...],
-    unscaled: tuple[Reading, ...],
-    code: str | None,
-) -> Value:
-    unit = None
-    written = ""
-    follows = text[end : end + 1]
-    if follows in _MAY_BE_UNIT or follows.isalpha():
-        found = _UNIT.match(text, end)
-        if found:
-            written = found[1]
-            unit = _unit_written(written)
-            if unit:
-                end = found.end()
-    return Value(
-        "number", start, end, text[start:end], readings, unscaled, unit,
-        code, written_unit=written,
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=4096)
-def _unit_written(written: str) -> str | None:
-    if _POINTS.fullmatch(written):
-        return "percent"
-    return unit_of(written.replace(" ", "")) or unit_of(written)

@@ -132,7 +132,9 @@ def _traps(key: AnswerKey) -> frozenset[Any]:
 
 def _evidence(task: Task, messages: Sequence[Message], executed: Sequence[Call]) -> EvidenceBase:
     base = EvidenceBase()
-    question = {m.content for m in (*task.messages, *messages) if m.role in {"user", "system"}}
+    question = dict.fromkeys(
+        m.content for m in (*task.messages, *messages) if m.role in {"user", "system"}
+    )
     payload = task.reference.payload
     if executed:
         if isinstance(payload, str):
@@ -265,8 +267,10 @@ def _ungrounded(
     for name in titled:
         if not all(part.lower() in blob for part in name[1].split()):
             unsure.append(name.span(1))  # noqa: PERF401 (two loops of one kind read alike)
-    for quote in _QUOTED.finditer(answer.text):
-        if " ".join(quote[1].lower().split()).rstrip(".,;") not in " ".join(blob.split()):
+    quotes = list(_QUOTED.finditer(answer.text))
+    spaced = " ".join(blob.split()) if quotes else ""
+    for quote in quotes:
+        if " ".join(quote[1].lower().split()).rstrip(".,;") not in spaced:
             unsure.append(quote.span(1))  # noqa: PERF401
     return invented, unsure
 

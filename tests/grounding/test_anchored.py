@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelkit.grounding import stance, times, values, visible
+from labelkit.grounding import free_numbers, stance, times, values, visible
 from labelkit.grounding.folding import anchored, has_digit
 from labelkit.grounding.numbers import NUMBER
 from labelkit.grounding.textcalls import _MARKERS, calls_in_text
@@ -31,7 +31,6 @@ TEXTS = st.lists(
 @pytest.mark.parametrize(
     ("sign", "pattern"),
     [
-        (times._DATE_SIGN, times._DATE),
         (times._CAPITAL, times._MONTH_ALONE),
         (times._CLOCK_SIGN, times._CLOCK),
         (times._DURATION_START, times._DURATION),
@@ -48,10 +47,16 @@ def test_a_sign_stands_where_a_match_begins(
 
 
 @given(TEXTS)
+def test_dates_are_found_by_their_digits(text: str) -> None:
+    plain = [m.span() for m in times._DATE.finditer(text)]
+    assert [m.span() for m in times._dates(text)] == plain
+
+
+@given(TEXTS)
 def test_the_number_at_a_digit_is_the_next_number(text: str) -> None:
     digit = re.search(r"\d", text)
     if digit:
-        fast = values._number_at(text, 0, digit.start())
+        fast = free_numbers._number_at(text, 0, digit.start())
         plain = NUMBER.search(text, max(0, digit.start() - 20))
         assert (fast and fast.span()) == (plain and plain.span())
 
