@@ -204,6 +204,18 @@ class EndpointRow(Row, table=True):
     body: str = Field(sa_type=Text, nullable=False)
 
 
+class TaskSetRow(Row, table=True):
+    """What is known about a task set itself, such as its licence."""
+
+    __tablename__ = "task_set"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name_key: str = Field(max_length=64, unique=True)
+    name: str = Field(sa_type=SafeText, nullable=False)
+    noted_at: datetime = Field(sa_type=UtcTime, nullable=False)
+    body: str = Field(sa_type=Text, nullable=False)
+
+
 METADATA = review_tables.METADATA
 META = METADATA.tables["meta"]
 TASK = METADATA.tables["task"]
@@ -214,3 +226,4 @@ RATER = METADATA.tables["rater"]
 LABEL = METADATA.tables["label"]
 COMPLETION = METADATA.tables["completion"]
 ENDPOINT = METADATA.tables["endpoint"]
+TASK_SET = METADATA.tables["task_set"]
