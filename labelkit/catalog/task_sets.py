@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,6 +16,7 @@ from labelkit.catalog.yaml_nodes import read_yaml
 from labelkit.domain.condition import Condition
 from labelkit.domain.frozen import Frozen
 from labelkit.domain.task import Task
+from labelkit.domain.terms import Terms
 from labelkit.errors import FormatError, LocatedError
 
 
@@ -27,7 +29,8 @@ class Card(Frozen):
 
     ``rubric`` names the scheme that labels its traces; ``protocol`` and ``max_turns`` how they are
     made, where that differs from the rubric's and the protocol's own. ``conditions`` are prompt
-    variants; the first one is played when none is asked for.
+    variants; the first one is played when none is asked for. ``gold`` are the labels that the
+    rubric's rule may give a task's gold answer, by subset (``*``: any other).
     """
 
     name: str
@@ -42,6 +45,7 @@ class Card(Frozen):
     protocol: str = ""
     max_turns: int | None = Field(default=None, ge=1, le=1000)
     conditions: tuple[Condition, ...] = ()
+    gold: dict[str, tuple[str, ...]] = Field(default_factory=lambda: {"*": ("correct",)})
 
 
 class _Conditions(Frozen):
@@ -70,13 +74,24 @@ def load_task_set(name_or_path: str | Path) -> TaskSet:
         InputError: no such task set.
         TaskSetError: a mistake in it; names file, line and mend.
     """
+    folder, card = load_card(name_or_path)
+    return TaskSet(card=card, tasks=_tasks(folder, card.name))
+
+
+def load_card(name_or_path: str | Path) -> tuple[Path, Card]:
+    """Read the card of a task set; returns its folder and the card.
+
+    Raises:
+        InputError: no such task set.
+        TaskSetError: a mistake in the card; names file, line and mend.
+    """
     folder = find("datasets", name_or_path)
     located = read_yaml(folder / "card.yaml", TaskSetError)
     card = validated(located, Card)
     if card.name != folder.resolve().name:
         problem = f"the name {card.name!r} differs from the folder's name"
         raise located.mistake(("name",), problem, "make them equal")
-    return TaskSet(card=card, tasks=_tasks(folder / "tasks.jsonl", card.name))
+    return folder, card
 
 
 def load_conditions(path: Path) -> tuple[Condition, ...]:
@@ -99,8 +114,14 @@ def task_json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def _tasks(path: Path, set_name: str) -> tuple[Task, ...]:
-    found: dict[str, Task] = {}
+def read_lines(folder: Path, set_name: str) -> Iterator[Task | TaskSetError]:
+    """Read ``tasks.jsonl`` line by line; a wrong line is handed over, not raised.
+
+    Raises:
+        TaskSetError: the file cannot be read.
+    """
+    path = folder / "tasks.jsonl"
+    seen: set[str] = set()
     try:
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     except OSError:
@@ -108,14 +129,29 @@ def _tasks(path: Path, set_name: str) -> tuple[Task, ...]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        task = _task(line, path, number, set_name)
-        if task.id in found:
+        try:
+            task = _task(line, path, number, set_name)
+        except TaskSetError as fault:
+            yield fault
+            continue
+        if task.id in seen:
             problem = f"the task id {task.id!r} is given twice"
-            raise TaskSetError(path, number, problem, "give each task its own id")
-        found[task.id] = task
+            yield TaskSetError(path, number, problem, "give each task its own id")
+            continue
+        seen.add(task.id)
+        yield task
+
+
+def _tasks(folder: Path, set_name: str) -> tuple[Task, ...]:
+    found = []
+    for entry in read_lines(folder, set_name):
+        if isinstance(entry, TaskSetError):
+            raise entry
+        found.append(entry)
     if not found:
+        path = folder / "tasks.jsonl"
         raise TaskSetError(path, None, "there are no tasks", "write one JSON object per line")
-    return tuple(found.values())
+    return tuple(found)
 
 
 def _task(line: bytes, path: Path, number: int, set_name: str) -> Task:

@@ -16,6 +16,7 @@ from labelkit.formats.registry import LossReport, read_file
 from labelkit.store import Store
 from labelkit.store.siblings import siblings
 from labelkit.store.tasks import add_tasks
+from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
 from labelkit.workflows.progress import Progress, Silent
 
@@ -183,7 +184,9 @@ def _task_set_at(path: Path) -> Path | None:
 
 def _import_set(store: Store, path: Path, folder: Path) -> Imported:
     """Read a task set; a mistake in it is an error with file and line, so nothing is lost."""
-    added = add_tasks(store, load_task_set(folder).tasks)
+    found = load_task_set(folder)
+    added = add_tasks(store, found.tasks)
+    note_terms(store, found.card.terms)
     losses = LossReport(path, "task-set", added.new + added.known, 0, ())
     return Imported(str(path), "task-set", added.new, added.known, 0, 0, losses)
 
