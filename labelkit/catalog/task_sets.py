@@ -30,7 +30,7 @@ class Card(Frozen):
     ``rubric`` names the scheme that labels its traces; ``protocol`` and ``max_turns`` how they are
     made, where that differs from the rubric's and the protocol's own. ``conditions`` are prompt
     variants; the first one is played when none is asked for. ``gold`` are the labels that the
-    rubric's rule may give a task's gold answer, by subset (``*``: any other).
+    rubric's rule may give a task's gold answer, by subset (``*``: any other; default: correct).
     """
 
     name: str
@@ -45,7 +45,18 @@ class Card(Frozen):
     protocol: str = ""
     max_turns: int | None = Field(default=None, ge=1, le=1000)
     conditions: tuple[Condition, ...] = ()
-    gold: dict[str, tuple[str, ...]] = Field(default_factory=lambda: {"*": ("correct",)})
+    gold: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @property
+    def terms(self) -> Terms:
+        """What a release asks: may the texts be passed on, and under which licence."""
+        return Terms(
+            name=self.name,
+            licence=self.licence,
+            redistributable=self.redistributable,
+            title=self.title,
+            source=self.source,
+        )
 
 
 class _Conditions(Frozen):
