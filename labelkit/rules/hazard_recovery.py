@@ -78,8 +78,10 @@ def classify(  # noqa: PLR0911 (an ordered decision list)
     edited = trace.extra.get(_HARNESS_ANSWER)
     if edited is not None and _verdict(task, str(edited), how) != verdict:
         flags.append("harness_answer_differs")
-    if verdict == "no":
+    if verdict != "match":
+        # Also where judges decide: should they say that it failed, this is how.
         flags.append(failure_mode(facts, thresholds_of(rubric.rule_policy)))
+    if verdict == "no":
         return Ruling("incorrect", "answer_differs" if text else "no_text", tuple(flags))
     if verdict == "match" and "truncated" in flags and not _wants_text(task, how):
         # What was cut off may have made it another value.
@@ -179,8 +181,7 @@ def _row_flags(trace: Trace, task: Task, calls: Sequence[Call], text: str) -> li
         flags += ["error_seen", f"first_error_{faults[0]}"]
     if task.reference.answer_match == "exact_string":
         flags.append("exact_string")
-    if not text:
-        flags.append("no_text")
+    flags.append("answered" if text else "no_text")
     if trace.state is RowState.TRUNCATED or trace.finish_reason == "length":
         flags.append("truncated")
     return flags
