@@ -37,13 +37,24 @@ _NAMES = {
 _FLAGS = {
     "few_items": "fewer than 20 items",
     "few_disagreements": "fewer than 5 items show a disagreement",
+    "few_weighted_disagreements": (
+        "the disagreements, as they are weighted, are worth fewer than 25 equal ones"
+    ),
+    "few_hits": "fewer than 4 items are unanimous, or fewer than 4 are not",
     "few_rare_labels": "fewer than 15 items are free of the commonest label",
     "zero_width_interval": "an interval without width shows lack of information, not certainty",
     "labels_not_declared": "only labels that occur are counted; declare the set with --labels",
     "undefined_pairs_left_out": "pairs without a kappa are left out of Light's mean",
     "se_with_missing_ratings": "ratings are missing: standard errors are those of ratio estimates",
 }
-_UNSURE = ("few_items", "few_disagreements", "few_rare_labels", "zero_width_interval")
+_UNSURE = (
+    "few_items",
+    "few_disagreements",
+    "few_weighted_disagreements",
+    "few_rare_labels",
+    "few_hits",
+    "zero_width_interval",
+)
 
 
 def show(

@@ -84,9 +84,9 @@ def wilson(hits: float, n: float, level: float = 0.95) -> Interval | Undefined:
     return Interval(low, high, level, "wilson", few_hits(hits, n))
 
 
-def few_hits(hits: float, n: float) -> tuple[str, ...]:
+def few_hits(hits: float, n: float, least: int = FEW_HITS) -> tuple[str, ...]:
     """Return the flag of an interval of a rare outcome (hits or misses), or nothing."""
-    return ("few_hits",) if min(hits, n - hits) < FEW_HITS else ()
+    return ("few_hits",) if min(hits, n - hits) < least else ()
 
 
 def wilson_limits(p: float, n: float, z: float) -> tuple[float, float]:

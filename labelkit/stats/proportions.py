@@ -14,6 +14,8 @@ from labelkit.errors import StatisticsError
 from labelkit.stats.intervals import Interval, agresti_coull, few_hits, prepare, wilson, wilson_cc
 from labelkit.stats.undefined import Undefined
 
+_FEW_FOR_JEFFREYS = 6
+
 
 def clopper_pearson(hits: float, n: float, level: float = 0.95) -> Interval | Undefined:
     """Return the exact interval of Clopper & Pearson (1934), Biometrika 26:404.
@@ -34,7 +36,7 @@ def jeffreys(hits: float, n: float, level: float = 0.95) -> Interval | Undefined
 
     Brown, Cai & DasGupta (2001), Stat. Sci. 16:101, section 3.1.3, with their boundary rule: the
     lower limit is 0 when there is no hit, the upper limit is 1 when there is no miss. Trust it
-    with 4 hits and 4 misses or more; with fewer its exact coverage falls to 84% and it is flagged.
+    with 6 hits and 6 misses or more; with fewer its exact coverage falls to 88% and it is flagged.
     """
     _, empty = prepare(hits, n, level)
     if empty is not None:
@@ -42,7 +44,7 @@ def jeffreys(hits: float, n: float, level: float = 0.95) -> Interval | Undefined
     tail = (1 - level) / 2
     low = 0.0 if hits == 0 else _beta_quantile(tail, hits + 0.5, n - hits + 0.5)
     high = 1.0 if hits == n else _beta_quantile(1 - tail, hits + 0.5, n - hits + 0.5)
-    return Interval(low, high, level, "jeffreys", few_hits(hits, n))
+    return Interval(low, high, level, "jeffreys", few_hits(hits, n, _FEW_FOR_JEFFREYS))
 
 
 METHODS: dict[str, Callable[[float, float, float], Interval | Undefined]] = {

@@ -17,7 +17,6 @@ from labelkit.stats.agreement.alpha import (
 from labelkit.stats.agreement.bands import Band, band_membership, landis_koch_band
 from labelkit.stats.agreement.chance import (
     brennan_prediger,
-    conger_kappa,
     fleiss_kappa,
     fleiss_kappa_pooled,
     gwet_ac,
@@ -27,6 +26,7 @@ from labelkit.stats.agreement.chance import (
     unanimous_agreement,
 )
 from labelkit.stats.agreement.coefficient import Coefficient
+from labelkit.stats.agreement.conger import conger_kappa
 from labelkit.stats.agreement.pairwise import (
     RaterPair,
     TwoByTwo,

@@ -22,6 +22,7 @@ from labelkit.stats.agreement.coefficient import (
     sparse_flags,
     standard_error,
     t_interval,
+    weighted_flags,
 )
 from labelkit.stats.agreement.weights import Weights, kappa_floor, score_vector, weight_matrix
 from labelkit.stats.encode import kind_of
@@ -124,6 +125,7 @@ class _Sums:
 
     counts: Floats
     freq: Floats
+    distance: Floats
     coincidences: Floats
     by_row: Floats
     observed: float
@@ -149,6 +151,7 @@ def _disagreement(counts: Floats, freq: Floats, distance: Floats) -> _Sums:
     return _Sums(
         counts,
         freq,
+        distance,
         coincidences,
         by_row,
         float(freq @ by_row),
@@ -193,7 +196,9 @@ def _finish(
         int(n),
         table.n_raters,
         table.n_pairs,
-        flags=interval_flags(interval, n) + sparse_flags(table),
+        flags=interval_flags(interval, n)
+        + sparse_flags(table)
+        + weighted_flags(sums.counts, sums.freq, sums.distance),
         d_o=d_o,
         d_e=d_e,
         n_pairable=int(n_all),
@@ -221,6 +226,15 @@ def distances(table: RatingTable, metric: str, scores: Sequence[float] | None) -
         raise StatisticsError("a ratio metric needs labels >= 0; use the interval metric")
     total = x[:, None] + x[None, :]
     return np.asarray(np.square(np.where(gap == 0, 0.0, gap / np.where(total == 0, 1.0, total))))
+
+
+def alpha_distance(table: RatingTable, metric: str) -> Floats:
+    """Return the distances of the table's own alpha; for ordinal in ranks of its ratings."""
+    distance = distances(table, metric, None)
+    if metric != "ordinal":
+        return distance
+    keep = table.ratings_per_row >= 2
+    return np.asarray(np.square(_rank_gap(table.freq[keep] @ table.counts[keep])))
 
 
 def _need_order(table: RatingTable) -> None:

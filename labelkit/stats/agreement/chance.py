@@ -1,4 +1,4 @@
-"""Agreement of any number of raters with missing ratings: percent, Fleiss, Gwet, Brennan, Conger.
+"""Agreement of any number of raters with missing ratings: percent, Fleiss, Gwet, Brennan.
 
 All follow Gwet's rule for missing ratings (2014, ch. 2.7): observed agreement over the items with
 two or more ratings, chance agreement over the items with one or more, n = the latter. Popular
@@ -23,6 +23,7 @@ from labelkit.stats.agreement.coefficient import (
     sparse_flags,
     standard_error,
     t_interval,
+    weighted_flags,
 )
 from labelkit.stats.agreement.weights import Weights, kappa_floor, weight_matrix
 from labelkit.stats.intervals import wilson
@@ -69,7 +70,7 @@ def percent_agreement(
             )
     flags = interval_flags(interval, n)
     if method != "wilson":
-        flags += sparse_flags(table, shares=False)
+        flags += sparse_flags(table, shares=False) + _uneven(table, w)
     return Coefficient(
         "percent_agreement",
         value,
@@ -168,9 +169,10 @@ def fleiss_kappa_pooled(
     relative = table.ratings_per_row / mean_ratings
     expected = (table.counts @ (w @ shares)) / mean_ratings - pe * (relative - 1.0)
     observed = observed_by_row(table, w)
-    return linearised(
+    result = linearised(
         "fleiss_kappa_pooled", table, observed, expected, pe, level, floor=kappa_floor(w)
     )
+    return flagged(result, *_uneven(table, w))
 
 
 def gwet_ac(
@@ -200,7 +202,7 @@ def gwet_ac(
     pe = factor * float((shares * (1 - shares)).sum())
     expected = factor * (row_shares @ (1 - shares))
     result = linearised(name, table, observed, expected, pe, level, shares=False, floor=_least(w))
-    return flagged(result, *_undeclared(table))
+    return flagged(result, *_uneven(table, w), *_undeclared(table))
 
 
 def brennan_prediger(
@@ -225,7 +227,7 @@ def brennan_prediger(
         return _one_category(name, table, observed)
     pe = float(w.sum()) / table.q**2
     result = linearised(name, table, observed, pe, pe, level, shares=False, floor=_least(w))
-    return flagged(result, *_undeclared(table))
+    return flagged(result, *_uneven(table, w), *_undeclared(table))
 
 
 def pabak(table: RatingTable, *, level: float = 0.95) -> Coefficient:
@@ -238,65 +240,6 @@ def pabak(table: RatingTable, *, level: float = 0.95) -> Coefficient:
         why = Undefined(Reason.NEEDS_TWO_CATEGORIES, "PABAK is defined for two labels")
         return missing("pabak", table, why)
     return replace(brennan_prediger(table, level=level), name="pabak")
-
-
-def conger_kappa(
-    table: RatingTable,
-    weights: Weights = "identity",
-    *,
-    scores: Scores = None,
-    level: float = 0.95,
-) -> Coefficient:
-    """Return Conger's kappa (1980), Psychol. Bull. 88:322, the multi-rater form of Cohen's.
-
-    Chance agreement is the mean over rater pairs of sum w_kl p_gk p_hl, with p_g the shares of
-    rater g over the items that he rated. Raters without ratings are left out. The standard
-    error linearises it (Gwet 2014, ch. 5.3); with missing ratings every rater's shares are
-    ratio estimates and are linearised as such (flag ``se_with_missing_ratings``).
-    """
-    name = "conger_kappa"
-    why = nothing_to_compare(table)
-    if table.patterns is None:
-        why = Undefined(Reason.ANONYMOUS_RATERS, "Conger's kappa has to know who rated what")
-    if why is not None or table.patterns is None:
-        return missing(name, table, why or Undefined(Reason.ANONYMOUS_RATERS))
-    w = weight_matrix(weights, table, scores)
-    pe, expected = _conger_chance(table, w)
-    observed = observed_by_row(table, w)
-    result = linearised(name, table, observed, expected, pe, level, floor=kappa_floor(w))
-    full = (table.ratings_per_row == table.n_raters) | (table.ratings_per_row == 0)
-    complete = bool(full[table.freq > 0].all())
-    return result if complete else flagged(result, "se_with_missing_ratings")
-
-
-def _conger_chance(table: RatingTable, w: Floats) -> tuple[float, Floats]:
-    """Return pe and the contribution of every row to it.
-
-    Summed over ordered pairs of different raters, sum_gh p_g' W p_h is S'WS - sum_g p_g'Wp_g
-    with S the sum of all p_g.
-    """
-    patterns, active = table.patterns, table.active
-    assert patterns is not None  # noqa: S101 - the caller has checked; this is for the reader
-    n = float((table.freq * (table.ratings_per_row >= 1)).sum())
-    pairs = len(active) * (len(active) - 1)
-    one_hot = np.vstack([np.eye(table.q), np.zeros(table.q)])
-    shares = np.zeros((len(active), table.q))
-    sizes = np.zeros(len(active))
-    for k, column in enumerate(active):
-        codes = patterns[:, column]
-        sizes[k] = table.freq[codes >= 0].sum()
-        shares[k] = (table.freq @ one_hot[codes]) / sizes[k]
-    total = shares.sum(axis=0)
-    own = np.einsum("gk,kl,gl->g", shares, w, shares)
-    pe = (float(total @ w @ total) - float(own.sum())) / pairs
-    expected = np.full(len(patterns), pe)
-    for k, column in enumerate(active):
-        codes = patterns[:, column]
-        # Half of the derivative: the pair (g, h) is counted in both orders.
-        against = w @ (total - shares[k])
-        gain = one_hot[codes] @ against - float(shares[k] @ against)
-        expected += np.where(codes >= 0, gain * n / sizes[k], 0.0) / pairs
-    return pe, expected
 
 
 def observed_by_row(table: RatingTable, w: Floats) -> Floats:
@@ -334,6 +277,7 @@ def _fleiss(
     observed = observed_by_row(table, w)
     expected = row_shares @ (w @ shares)
     result = linearised(name, table, observed, expected, pe, level, floor=kappa_floor(w))
+    result = flagged(result, *_uneven(table, w))
     if not is_defined(result.value):
         return result
     if not (isinstance(weights, str) and weights == "identity"):
@@ -388,6 +332,10 @@ def _one_category(name: str, table: RatingTable, observed: Floats) -> Coefficien
     pa = float(freq @ observed) / float(freq.sum())
     why = Undefined(Reason.ONE_CATEGORY, "only one label is declared, so nothing can disagree")
     return missing(name, table, why, observed=pa)
+
+
+def _uneven(table: RatingTable, w: Floats) -> tuple[str, ...]:
+    return weighted_flags(table.counts, table.freq, 1.0 - w)
 
 
 def _undeclared(table: RatingTable) -> tuple[str, ...]:

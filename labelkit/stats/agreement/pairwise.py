@@ -16,6 +16,7 @@ from labelkit.stats.agreement.coefficient import (
     interval_flags,
     missing,
     nothing_to_compare,
+    weighted_flags,
     z_interval,
 )
 from labelkit.stats.agreement.weights import Weights, kappa_floor, weight_matrix
@@ -61,7 +62,8 @@ def cohen_kappa(
     eq. 13, with divisor n; ``se_null`` is their eq. 14 (kappa = 0, for testing only). The interval
     is kappa +- z se, cut to [-1, 1]. Trust it when 5 items or more show a disagreement and 15 or
     more are free of the commonest label; below, its coverage falls to 55% and it is flagged
-    (``few_disagreements``, ``few_rare_labels``; the bootstrap does no better there).
+    (``few_disagreements``, ``few_rare_labels``; the bootstrap does no better there). Under weights
+    the disagreements must also be worth 25 equal ones (``few_weighted_disagreements``).
     """
     name = "cohen_kappa"
     why = _two_raters(table)
@@ -107,16 +109,20 @@ def cohen_from_counts(counts: Floats, w: Floats, table: RatingTable, level: floa
         2,
         int(n),
         se_null=float(np.sqrt(max(0.0, null) / n)) / (1 - pe),
-        flags=interval_flags(interval, n) + _sparse(counts),
+        flags=interval_flags(interval, n) + _sparse(counts, w),
     )
 
 
-def _sparse(counts: Floats) -> tuple[str, ...]:
-    """Return the flags of ``sparse_flags`` from a cross table."""
+def _sparse(counts: Floats, w: Floats) -> tuple[str, ...]:
+    """Return the flags of ``sparse_flags`` and ``weighted_flags`` from a cross table."""
     n, given = float(counts.sum()), counts.sum(axis=0) + counts.sum(axis=1)
     top = int(given.argmax())
     flags = ("few_disagreements",) if n - float(np.trace(counts)) < FEW else ()
-    return flags + (("few_rare_labels",) if n - given[top] + counts[top, top] < FEW_RARE else ())
+    if n - given[top] + counts[top, top] < FEW_RARE:
+        flags += ("few_rare_labels",)
+    first, second = np.nonzero(counts)
+    both = np.eye(len(counts))[first] + np.eye(len(counts))[second]
+    return flags + weighted_flags(both, counts[first, second], 1.0 - w)
 
 
 def pairwise_cohen(

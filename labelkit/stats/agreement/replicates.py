@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkit.errors import StatisticsError
-from labelkit.stats.agreement.alpha import distances
-from labelkit.stats.agreement.coefficient import TINY, sparse_flags
+from labelkit.stats.agreement.alpha import alpha_distance, distances
+from labelkit.stats.agreement.coefficient import TINY, sparse_flags, weighted_flags
 from labelkit.stats.agreement.weights import Weights, weight_matrix
 from labelkit.stats.bootstrap import Bootstrapped, Method, Statistic, bootstrap, cluster_bootstrap
 from labelkit.stats.ratings import Floats, RatingTable
@@ -52,7 +52,7 @@ def bootstrap_agreement(
         StatisticsError: for an unknown name, or clusters that do not fit the items.
     """
     statistic = replicate_statistic(table, name, weights)
-    sparse = sparse_flags(table, shares=name not in _WITHOUT_SHARES)
+    sparse = _flags(table, name, weights)
     if clusters is None:
         found = bootstrap(
             statistic, table.freq, replicates=replicates, seed=seed, level=level, method=method
@@ -68,6 +68,17 @@ def bootstrap_agreement(
         method=method,
     )
     return replace(found, flags=found.flags + sparse)
+
+
+def _flags(table: RatingTable, name: str, weights: Weights) -> tuple[str, ...]:
+    """The warnings of the coefficient itself: a bootstrap does no better there."""
+    metric = name.removeprefix("krippendorff_alpha_")
+    if metric in {"ordinal", "interval"}:
+        distance = alpha_distance(table, metric)
+    else:
+        distance = 1.0 - weight_matrix(weights, table)
+    flags = sparse_flags(table, shares=name not in _WITHOUT_SHARES)
+    return flags + weighted_flags(table.counts, table.freq, distance)
 
 
 def replicate_statistic(table: RatingTable, name: str, weights: Weights = "identity") -> Statistic:

@@ -12,7 +12,6 @@ from labelkit.stats.agreement.bands import landis_koch_band
 from labelkit.stats.agreement.chance import (
     brennan_prediger,
     category_shares,
-    conger_kappa,
     fleiss_kappa,
     gwet_ac,
     pabak,
@@ -21,6 +20,7 @@ from labelkit.stats.agreement.chance import (
     unanimous_agreement,
 )
 from labelkit.stats.agreement.coefficient import Coefficient
+from labelkit.stats.agreement.conger import conger_kappa
 from labelkit.stats.agreement.pairwise import (
     RaterPair,
     TwoByTwo,
