@@ -1,7 +1,8 @@
 """Random and hostile strings through the grounding engine: no exception, no string that stalls it.
 
 Not part of the default tests, because it takes minutes. Every string goes through value finding,
-reasoning removal and call detection; every tenth also through a whole ruling, as the answer.
+reasoning removal and call detection; every tenth also through a whole ruling, as the answer. Each
+thousandth string, and each piece by itself, is repeated to 10 kB and timed; some pieces to 1 MB.
 
     python benchmarks/fuzz_grounding.py [count, default 100000] [seed, default 0]
 
@@ -15,7 +16,6 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from itertools import count
 
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.rubric import LabelDefinition, Question, Rubric
@@ -101,10 +101,36 @@ LENGTHS = (20, 20, 100, 100, 400, 2000)
 PER = 10_000
 
 
+def structured(draw: random.Random, length: int) -> str:
+    """Things that are well formed in themselves: nests, digits, tables, calls, marks."""
+    digit = draw.choice("0123456789\u0661\uff15")
+    return draw.choice(
+        (
+            digit * length,
+            "(" * (length // 2) + digit + ")" * (length // 2),
+            '{"a":[' * (length // 6) + "1",
+            "[" * (length // 2) + "]" * (length // 2),
+            "z" + "\u0301\u0316\u0323" * (length // 3),
+            "\u202e" + "52.7 " * (length // 5),
+            "\ud800" * length,
+            "\x00" * length,
+            "| a | 1.5 |\n" * (length // 12),
+            "0." + digit * length,
+            "1" + ",000" * (length // 4),
+            "1e" + digit * length,
+            "-" * length + digit,
+            "\u00a7" * length,
+            " " * length + "1",
+        )
+    )
+
+
 def hostile(draw: random.Random) -> str:
-    """One string: a few pieces repeated, a mix of pieces, or random characters."""
+    """One string: something structured, pieces repeated, a mix of pieces, random characters."""
     length = draw.choice(LENGTHS)
     way = draw.random()
+    if way < 0.1:
+        return structured(draw, length) or "1"
     if way < 0.3:
         part = "".join(draw.choices(PIECES, k=draw.randint(1, 3)))
         return (part * (length // len(part) + 1))[:length]
@@ -148,44 +174,76 @@ def rule_on() -> Callable[[str], object]:
     return run
 
 
+def timed(steps: dict[str, Callable[[str], object]], text: str) -> dict[str, float]:
+    """CPU milliseconds per 10 kB of every step on one string."""
+    spent = {}
+    for name, step in steps.items():
+        begin = time.process_time()
+        step(text)
+        spent[name] = (time.process_time() - begin) * 1000 * PER / len(text)
+    return spent
+
+
+def stretched(text: str, length: int) -> str:
+    return (text * (length // len(text) + 1))[:length]
+
+
+class Fuzz:
+    """The steps under test, with what went wrong and what was slowest."""
+
+    def __init__(self) -> None:
+        self.steps: dict[str, Callable[[str], object]] = {
+            "find_values": find_values,
+            "strip_reasoning": strip_reasoning,
+            "calls_in_text": lambda text: calls_in_text(text, ("look",)),
+            "ruling": rule_on(),
+        }
+        timed(self.steps, "warm up 1.5 " * 1000)
+        self.slowest = dict.fromkeys(self.steps, (0.0, "", 0))
+        self.failed: list[str] = []
+
+    def try_one(self, text: str, *, ruling: bool) -> None:
+        """Run every step, and keep whatever escapes."""
+        for name, step in self.steps.items():
+            if name == "ruling" and not ruling:
+                continue
+            try:
+                step(text)
+            except Exception as error:  # a fuzzer reports whatever escapes
+                self.failed.append(f"{name}: {type(error).__name__}: {error} on {text[:80]!a}")
+
+    def time_one(self, text: str) -> None:
+        """Time every step, and keep the slowest."""
+        for name, spent in timed(self.steps, text).items():
+            if spent > self.slowest[name][0]:
+                self.slowest[name] = spent, text[:40], len(text)
+
+    def report(self) -> None:
+        """Print what escaped and what was slowest."""
+        for line in self.failed[:20]:
+            print("  " + line)
+        for name, (spent, text, length) in self.slowest.items():
+            print(f"  slowest {name:16} {spent:6.1f} ms per 10 kB  {length} x {text!a}")
+
+
 def main() -> None:
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     draw = random.Random(seed)
-    steps: dict[str, Callable[[str], object]] = {
-        "find_values": find_values,
-        "strip_reasoning": strip_reasoning,
-        "calls_in_text": lambda text: calls_in_text(text, ("look",)),
-        "ruling": rule_on(),
-    }
-    slowest = dict.fromkeys(steps, (0.0, ""))
-    failed: list[str] = []
+    fuzz = Fuzz()
     characters = 0
-    for number in count():
-        if number >= wanted:
-            break
+    for number in range(wanted):
         text = hostile(draw)
         characters += len(text)
-        # A measure needs length: each thousandth string is blown up to 10 kB and timed.
-        timed = number % 1000 == 0
-        if timed:
-            text = (text * (PER // len(text) + 1))[:PER]
-        for name, step in steps.items():
-            if name == "ruling" and number % 10:
-                continue
-            begin = time.process_time()
-            try:
-                step(text)
-            except Exception as error:  # a fuzzer reports whatever escapes
-                failed.append(f"{name}: {type(error).__name__}: {error} on {text[:80]!a}")
-            spent = (time.process_time() - begin) * 1000
-            if timed and number and spent > slowest[name][0]:
-                slowest[name] = spent, text[:40]
-    print(f"{wanted} strings, {characters} characters, seed {seed}: {len(failed)} exceptions")
-    for line in failed[:20]:
-        print("  " + line)
-    for name, (spent, text) in slowest.items():
-        print(f"  slowest {name:16} {spent:7.1f} ms per 10 kB  {text!a}")
+        fuzz.try_one(text, ruling=number % 10 == 0)
+        if number % 1000 == 0:
+            fuzz.time_one(stretched(text, PER))
+    for piece in PIECES:
+        fuzz.time_one(stretched(piece, PER))
+    for piece in PIECES[:: max(1, 20_000 // max(1, wanted))]:
+        fuzz.time_one(stretched(piece, 1_000_000))
+    print(f"{wanted} strings, {characters} characters, seed {seed}: {len(fuzz.failed)} exceptions")
+    fuzz.report()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 _ZERO_WIDTH = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
@@ -62,6 +62,9 @@ def has_digit(text: str) -> bool:
     return any(digit in text for digit in "0123456789")
 
 
+_Changes = tuple[list[int], list[int], list[int], list[int]]
+
+
 class Folded:
     """A folded text with the way back to the original.
 
@@ -71,17 +74,9 @@ class Folded:
 
     __slots__ = ("_ends", "_o_ends", "_o_starts", "_starts", "text")
 
-    def __init__(self, text: str, changes: Iterable[tuple[int, int, int, int]] = ()) -> None:
+    def __init__(self, text: str, changes: _Changes | None = None) -> None:
         self.text = text
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-        self._o_starts: list[int] = []
-        self._o_ends: list[int] = []
-        for start, end, o_start, o_end in changes:
-            self._starts.append(start)
-            self._ends.append(end)
-            self._o_starts.append(o_start)
-            self._o_ends.append(o_end)
+        self._starts, self._ends, self._o_starts, self._o_ends = changes or ([], [], [], [])
 
     def _place(self, index: int) -> tuple[int, int]:
         """Original start and end of the folded character at ``index``."""
@@ -102,7 +97,10 @@ class Folded:
 
 def _replace(text: str, pieces: re.Pattern[str], fold_piece: Callable[[str], str]) -> Folded:
     out: list[str] = []
-    changes: list[tuple[int, int, int, int]] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    o_starts: list[int] = []
+    o_ends: list[int] = []
     known: dict[str, str] = {}
     position = length = 0
     for match in pieces.finditer(text):
@@ -113,13 +111,18 @@ def _replace(text: str, pieces: re.Pattern[str], fold_piece: Callable[[str], str
         if new == piece:
             continue
         start, end = match.span()
-        out.extend((text[position:start], new))
-        length += start - position
-        changes.append((length, length + len(new), start, end))
+        if start > position:
+            out.append(text[position:start])
+            length += start - position
+        out.append(new)
+        starts.append(length)
         length += len(new)
+        ends.append(length)
+        o_starts.append(start)
+        o_ends.append(end)
         position = end
     out.append(text[position:])
-    return Folded("".join(out), changes)
+    return Folded("".join(out), (starts, ends, o_starts, o_ends))
 
 
 def _quote_piece(piece: str) -> str:

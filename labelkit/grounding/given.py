@@ -22,7 +22,7 @@ from labelkit.grounding.numbers import MAX_DIGITS, as_decimal
 from labelkit.grounding.payloads import MOST_LEAVES, as_json, leaves
 from labelkit.grounding.times import When, find_times
 from labelkit.grounding.units import dimension
-from labelkit.grounding.values import Value, scan
+from labelkit.grounding.values import MOST_VALUES, Value, scan
 
 LONGEST = 200_000
 """Characters of one text that are read; a longer one is cut, and says so."""
@@ -142,8 +142,10 @@ class GivenText:
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
-        """Every typed value in it."""
-        return scan(self.folded)
+        """Every typed value in it, at most ``MOST_VALUES``."""
+        found = scan(self.folded)
+        self.cut |= len(found) >= MOST_VALUES
+        return found
 
 
 @lru_cache(maxsize=1024)

@@ -192,7 +192,7 @@ def _exponent(text: str | None) -> int:
     if text[0] in "eE":
         return int(text[1:])
     tail = re.split(r"\^|\*\*", text)[-1]
-    return int(tail.strip(" ({"))
+    return int(tail.strip().lstrip("({").lstrip())
 
 
 def as_decimal(value: object) -> Decimal | None:

@@ -135,6 +135,7 @@ class EvidenceBase:
             for text, origin in self._texts:
                 for found in text.values:
                     self._add_value(found, origin)
+                self.cut |= text.cut
             self._ranked.append((Ranked(self._stated), "question"))
         return True
 

@@ -43,11 +43,9 @@ def calls_in_text(content: str, tools: Collection[str]) -> list[tuple[str, str]]
     may_be_marked = "{" in visible or ("<" in visible and "=" in visible)
     found = list(_marked(visible, tools)) if may_be_marked else []
     if not found and any(name + "(" in visible for name in tools):
-        found = [
-            (m.group(1), _keywords(m.group(2)))
-            for m in _NAMED.finditer(visible)
-            if m.group(1) in tools and _keywords(m.group(2)) != ""
-        ]
+        named = (m for m in _NAMED.finditer(visible) if m.group(1) in tools)
+        read = ((m.group(1), _keywords(m.group(2))) for m in islice(named, _MOST))
+        found = [(name, arguments) for name, arguments in read if arguments]
     return found[:_MOST]
 
 

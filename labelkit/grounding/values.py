@@ -23,7 +23,8 @@ _HAS_DIGIT = re.compile(r"\d")
 _INTERESTING = re.compile(
     r"\d+|January|February|March|April|\bMay\b|June|July|August|September|October|November|December"
 )
-MOST_VALUES = 600
+MOST_VALUES = 250
+_LONGEST_PIECE = 1600
 _KEPT_LENGTH = 20_000
 _SHORT = 300
 _AROUND = 24
@@ -57,8 +58,8 @@ _TOKEN_SIGN = re.compile(r"[A-Za-z][-_/.:#]?\d|\d[-_/.:#]?[A-Za-z]|\d[-/]\d|No")
 def find_values(text: str) -> tuple[Value, ...]:
     """Return every value in ``text`` in order, with offsets into ``text`` itself.
 
-    At most some ``MOST_VALUES`` are read: a text with more is a data dump, and what is made of it
-    must not cost more than reading it.
+    At most ``MOST_VALUES`` are read: a text with more is a data dump, and what is made of it must
+    not cost more than reading it. A result of that length is therefore cut.
     """
     folded = fold_values(text)
     out = []
@@ -91,11 +92,15 @@ def _scan_all(text: str) -> tuple[Value, ...]:
             )
         if len(found) >= MOST_VALUES:
             break
-    return tuple(found)
+    return tuple(found[:MOST_VALUES])
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of a long text that can hold a value: digits or a month, and around."""
+    """Yield the stretches of a long text that can hold a value: digits or a month, and around.
+
+    A very long one comes in pieces, so that a page of digits is read only until there are enough
+    values. A piece ends at a line, a sentence or a word.
+    """
     held: tuple[int, int] | None = None
     for match in _INTERESTING.finditer(text):
         first, last = match.span()
@@ -110,11 +115,22 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
             held = start, end
         elif start <= held[1]:
             held = held[0], max(end, held[1])
+            if held[1] - held[0] > 2 * _LONGEST_PIECE:
+                cut = _cut(text, held[0])
+                yield held[0], cut
+                held = cut, held[1]
         else:
             yield held
             held = start, end
     if held is not None:
         yield held
+
+
+def _cut(text: str, start: int) -> int:
+    """Where a piece that begins at ``start`` may end."""
+    low, high = start + _LONGEST_PIECE // 2, start + _LONGEST_PIECE
+    ends = (text.rfind(mark, low, high) for mark in ("\n", ". ", " "))
+    return next((place + 1 for place in ends if place >= 0), high)
 
 
 def _scan(text: str) -> list[Value]:

@@ -43,7 +43,8 @@ class Statements:
     ``key`` is the verdict over all key values by the key's mode. ``invented`` are values asserted
     from nowhere, ``invented_apart`` those that cannot be a wrong version of a key value (another
     kind), ``open_values`` those of open origin, ``asked`` the number of key values. ``too_long``
-    says that the answer holds more values than are read, so that nothing may be concluded.
+    says that the answer holds more values than are read, so that nothing may be concluded;
+    ``evidence_cut`` that the evidence does, so that no value may be called invented.
     """
 
     key: Verdict
@@ -57,8 +58,19 @@ class Statements:
     key_is_absent: bool
     only_words: bool
     too_long: bool
+    evidence_cut: bool
     asked: int
     typed: AnswerKey
+
+    @property
+    def facts(self) -> list[str]:
+        """What the reading found, as flags of the row."""
+        found = {
+            "evidence_cut": self.evidence_cut,
+            "derived_values": self.derived,
+            "ungrounded_values": bool(self.invented),
+        }
+        return [flag for flag, holds in found.items() if holds]
 
     def stated_by_results(self, calls: Sequence[Call]) -> bool:
         """Whether the results of ``calls`` state every key value themselves."""
@@ -81,9 +93,9 @@ def read_statements(
     """Read the visible answer ``text`` of a rollout of ``task``."""
     key = _key_of(task.reference)
     answer = read_answer(text)
+    if len(answer.values) > _MOST_VALUES:
+        return _unread(key)
     base = _evidence(task, messages, executed)
-    too_long = len(answer.values) > _MOST_VALUES
-    answer.values = answer.values[:_MOST_VALUES]
     origins = [base.origin(value, answer.text) for value in answer.values]
     answer.strangers = tuple(
         v for v, o in zip(answer.values, origins, strict=True) if o.source == "nowhere"
@@ -94,6 +106,9 @@ def read_statements(
     verdict, why = _overall(key, found)
     wanted = {span for match in found for span in match.spans}
     invented, unsure = _ungrounded(answer, wanted)
+    if base.cut:
+        # What was not read to its end may hold them.
+        invented, unsure = [], unsure + [(v.start, v.end) for v in invented]
     kinds = {_kind_of(k) for k in key.values}
     return Statements(
         key=verdict,
@@ -110,10 +125,20 @@ def read_statements(
         ),
         key_is_absent=any(k.type in {"null", "error"} for k in key.values),
         only_words=all(k.type in _WORDY for k in key.values),
-        too_long=too_long,
+        too_long=False,
+        evidence_cut=base.cut,
         asked=len(key.values),
         typed=key,
     )
+
+
+def _unread(key: AnswerKey) -> Statements:
+    """The reading of an answer with more values than are read."""
+    return Statements(
+        key="unsure", why="too_many_values", evidence=(), invented=(), invented_apart=False,
+        open_values=(), derived=False, trap_stated=False, key_is_absent=False, only_words=False,
+        too_long=True, evidence_cut=False, asked=len(key.values), typed=key,
+    )  # fmt: skip
 
 
 def _key_of(reference: Reference) -> AnswerKey:

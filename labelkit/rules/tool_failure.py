@@ -93,7 +93,7 @@ def _facts(trace: Trace, task: Task, calls: Sequence[Call], answer: str) -> tupl
     return tuple(flags)
 
 
-def _control(row: _Row) -> Ruling:
+def _control(row: _Row) -> Ruling:  # noqa: PLR0911 (an ordered decision list)
     if any(c.status == "executed" for c in row.calls):
         return row.ruling("unnecessary_tool_use", "executed_call")
     if not row.answer:
@@ -101,6 +101,8 @@ def _control(row: _Row) -> Ruling:
     if not (row.task.reference.must_contain or row.task.reference.answer_key):
         return row.ruling(None, "no_reference")
     read = read_statements(row.task, row.trace.messages, (), row.answer)
+    if read.too_long:
+        return row.ruling(None, "too_many_values", "values_cut")
     if read.key == "match":
         return row.ruling("correct", "key_stated", evidence=read.evidence)
     if read.key == "no" and not row.cut_off and not read.only_words:
@@ -158,11 +160,8 @@ def _judge_answer(  # noqa: PLR0911 (an ordered decision list)
 ) -> Ruling:
     read = read_statements(row.task, row.trace.messages, executed, row.answer)
     if read.too_long:
-        return row.ruling(None, "too_many_values", *flags)
-    if read.derived:
-        flags.append("derived_values")
-    if read.invented:
-        flags.append("ungrounded_values")
+        return row.ruling(None, "too_many_values", *flags, "values_cut")
+    flags += read.facts
     if read.key == "match":
         return _with_key_met(row, read, flags)
     if row.cut_off:
