@@ -35,7 +35,7 @@ _USAGE = {
     "reasoning_tokens": ("reasoning_tokens", "thoughtsTokenCount", "thoughts_token_count"),
     "cached_tokens": (
         "cached_tokens", "cache_read_input_tokens", "cachedContentTokenCount",
-        "cached_content_token_count",
+        "cached_content_token_count", "input_tokens_cache_read",
     ),
 }  # fmt: skip
 _DETAILS = (

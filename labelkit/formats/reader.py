@@ -52,10 +52,14 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Head:
-    """The beginning of a file: its path and about the first 64 kB, decoded leniently."""
+    """The beginning of a file: its path and about the first 64 kB, decoded leniently.
+
+    ``members`` are the names inside a zip archive, whose text is empty.
+    """
 
     path: Path
     text: str
+    members: tuple[str, ...] = ()
 
     @cached_property
     def keys(self) -> frozenset[str]:

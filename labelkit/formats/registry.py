@@ -16,6 +16,7 @@ from labelkit.domain.trace import Trace
 from labelkit.errors import FormatError
 from labelkit.formats import (
     anthropic_messages,
+    inspect_log,
     openai_chat,
     provider_pairs,
     swe_agent,
@@ -40,6 +41,8 @@ READERS: tuple[Reader, ...] = (
     who_and_when.READER,
     swe_agent.READER,
     toolbench.READER,
+    inspect_log.JSON,
+    inspect_log.EVAL,
 )
 
 _SURE = 0.5

@@ -7,22 +7,26 @@ sentence that names the file, what was expected and the next step.
 from __future__ import annotations
 
 import codecs
+import zipfile
 from pathlib import Path
 
 from labelkit.errors import FormatError
+from labelkit.formats.archive import Archive
 from labelkit.formats.reader import Head
 
 HEAD_BYTES = 65536
 
+_ZIP = b"PK\x03\x04"
 _PACKED = {
     b"\x1f\x8b": ("gzip", "unpack it with `gunzip` first"),
-    b"PK\x03\x04": ("a zip archive", "unpack it first and name a file inside"),
+    _ZIP: ("a zip archive", "unpack it first and name a file inside"),
     b"\x28\xb5\x2f\xfd": ("zstandard", "unpack it with `unzstd` first"),
     b"BZh": ("bzip2", "unpack it with `bunzip2` first"),
     b"\xfd7zXZ": ("xz", "unpack it with `unxz` first"),
     b"PAR1": ("Parquet", "write it as JSON Lines first"),
     b"SQLite format 3": ("an SQLite database", "name a trace or task file"),
 }
+_KNOWN_MEMBERS = ("header.json", "_journal/start.json")
 _WIDE = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
@@ -40,6 +44,11 @@ def read_head(path: Path) -> Head:
     data = _first_bytes(path)
     if not data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
         raise FormatError(f"{path} is empty; expected JSON or JSON Lines with at least one record")
+    if data.startswith(_ZIP) and zipfile.is_zipfile(path):
+        with Archive(path) as archive:
+            names = archive.names()
+        if any(name in names for name in _KNOWN_MEMBERS):
+            return Head(path=path, text="", members=tuple(names))
     for magic, (kind, mend) in _PACKED.items():
         if data.startswith(magic):
             raise FormatError(f"{path} is {kind}, expected plain JSON or JSON Lines; {mend}")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from labelkit.formats import jsonstream
-from labelkit.formats.jsonstream import json_records
+from labelkit.formats import jsonwindow
+from labelkit.formats.jsonstream import json_records, json_value, member_records, members
 from labelkit.formats.keys import first_keys
 
 SCALAR = (
@@ -30,7 +30,7 @@ VALUE = st.recursive(
 
 @pytest.fixture(params=[1, 3, 13, 64])
 def window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(jsonstream, "WINDOW_CHARS", request.param)
+    monkeypatch.setattr(jsonwindow, "WINDOW_CHARS", request.param)
     return int(request.param)
 
 
@@ -98,3 +98,60 @@ def test_keys_of_the_first_object(keys: list[str], junk: Any) -> None:
 @given(text=st.text())
 def test_keys_are_total(text: str) -> None:
     first_keys("{" + text)
+
+
+@quick
+@given(
+    values=st.lists(VALUE, max_size=5),
+    before=st.dictionaries(st.text(max_size=4), VALUE, max_size=3),
+    after=st.dictionaries(st.text(max_size=4), VALUE, max_size=3),
+    indent=st.sampled_from([None, 1]),
+)
+def test_one_list_of_an_object_is_streamed_and_the_rest_read(
+    tmp_path: Path,
+    window: int,
+    values: list[Any],
+    before: dict[str, Any],
+    after: dict[str, Any],
+    indent: int | None,
+) -> None:
+    whole = {k: v for k, v in before.items() if k != "many"} | {"many": values}
+    whole |= {k: v for k, v in after.items() if k != "many"}
+    path = tmp_path / "a.json"
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    path.write_bytes(text.encode("utf-8", errors="surrogatepass"))
+    records = list(member_records(path, "many"))
+    assert [(r.number, r.value, r.broken) for r in records] == [
+        (number, value, None) for number, value in enumerate(values)
+    ]
+    assert members(path, "many") == {k: v for k, v in json.loads(text).items() if k != "many"}
+
+
+@pytest.mark.parametrize("text", ["[1]", "3", "", '{"many": 3}', '{"other": [1]}', '{"many" [1]}'])
+def test_an_object_without_the_list_streams_nothing(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text, encoding="utf-8")
+    assert list(member_records(path, "many")) == []
+
+
+def test_a_list_that_never_ends_is_told_and_what_came_before_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": 1, "many": [1, {"x": 2}, {"x": "', encoding="utf-8")
+    records = list(member_records(path, "many"))
+    assert [r.value for r in records[:2]] == [1, {"x": 2}]
+    assert [r.broken is not None for r in records] == [False, False, True]
+    assert members(path, "many") == {"a": 1}
+
+
+def test_a_damaged_member_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": {"x" 1}, "many": [1], "b": nul, "c": 2}', encoding="utf-8")
+    assert members(path, "many") == {"c": 2}
+    assert [r.value for r in member_records(path, "many")] == [1]
+
+
+def test_a_value_in_memory_is_mended_like_a_record() -> None:
+    record = json_value(b'\xef\xbb\xbf{"a": NaN}', 4)
+    assert (record.number, record.value) == (4, {"a": None})
+    assert record.notes.found == [("repaired", "NaN or an infinity became null")]
+    assert json_value(b"\xff").broken == "the record holds bytes that are not UTF-8"

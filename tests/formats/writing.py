@@ -35,3 +35,9 @@ def one_trace(tmp_path: Path, row: Any, **options: str) -> tuple[Trace, dict[str
     _, traces, report = read_all(path, "openai-chat", **options)
     (trace,) = traces
     return trace, {line.what: line.kind for line in report.lines}
+
+
+def one_file(path: Path, value: Any) -> Path:
+    """Write one JSON value."""
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
