@@ -22,6 +22,7 @@ VERBS = {
     "demo": "run the whole line on the embedded model, on a small task set",
     "init": "make labelkit.db and a commented labelkit.yaml here",
     "import": "read traces or tasks from a file into the store",
+    "tasks": "list and check task sets; take critical tools away",
     "run": "turn tasks into traces with a model",
     "judge": "label traces: rule, every configured judge",
     "report": "rates with named denominators, coverage, intervals; agreement",

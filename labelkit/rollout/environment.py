@@ -33,6 +33,7 @@ class Answered:
 
     ``number`` counts the calls of this tool from 1. ``ok``: executed without an error.
     ``executed`` is False for a call that was refused. ``fault`` names the disturbance played.
+    ``scripted``: a return of the script spoke, not the world's own error.
     """
 
     call: ToolCall
@@ -41,6 +42,7 @@ class Answered:
     ok: bool
     executed: bool = True
     fault: str = ""
+    scripted: bool = False
 
 
 class Episode:
@@ -144,12 +146,15 @@ class Episode:
         limit = self._world.timeout_s
         if limit is not None and scripted.latency_s > limit:
             text = canonical_json({"status": "error", "error": f"timed out after {limit:g} s"})
-            return self._say(call, text, ok=False, fault=scripted.fault, latency_s=limit)
+            return self._say(
+                call, text, ok=False, fault=scripted.fault, latency_s=limit, scripted=True
+            )
         text = wire_payload(scripted)
         ok = not (scripted.error or scripted.status == "error" or is_error_text(text))
         if ok:
             self._done.append((call.name, given))
-        return self._say(call, text, ok=ok, fault=scripted.fault, latency_s=scripted.latency_s)
+        fault, latency_s = scripted.fault, scripted.latency_s
+        return self._say(call, text, ok=ok, fault=fault, latency_s=latency_s, scripted=True)
 
     def _unknown(self, call: ToolCall) -> Message:
         text = canonical_json({"error": f"unknown tool: {call.name}"})
@@ -164,6 +169,7 @@ class Episode:
         executed: bool = True,
         fault: str = "",
         latency_s: float = 0.0,
+        scripted: bool = False,
     ) -> Message:
         extra: dict[str, Any] = {} if executed else {"executed": False}
         if fault:
@@ -174,7 +180,7 @@ class Episode:
             role="tool", name=call.name, tool_call_id=call.id, content=text, extra=extra
         )
         number = self._number[call.name]
-        self.answered.append(Answered(call, message, number, ok, executed, fault))
+        self.answered.append(Answered(call, message, number, ok, executed, fault, scripted))
         return message
 
 
