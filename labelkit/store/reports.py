@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Select, Text, cast, func, null, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, Text, cast, func, null, select
 
 from labelkit.domain.task import Tag
 from labelkit.errors import StoreError
@@ -20,6 +20,7 @@ from labelkit.store.columns import decode_text
 from labelkit.store.engine import Store
 from labelkit.store.fetching import Coded, Ints, Objects, fetch, together
 from labelkit.store.raters import rater_ids
+from labelkit.store.review_tables import SAMPLE_ITEM
 from labelkit.store.selection import (
     DOMAIN,
     EVERYTHING,
@@ -95,7 +96,12 @@ class LabelTable:
 
 
 def trace_table(
-    store: Store, selection: Selection = EVERYTHING, *, digests: bool = False, tags: bool = False
+    store: Store,
+    selection: Selection = EVERYTHING,
+    *,
+    digests: bool = False,
+    tags: bool = False,
+    sample: int | None = None,
 ) -> TraceTable:
     """Return the columns of the selected traces in order of id.
 
@@ -104,6 +110,7 @@ def trace_table(
         selection: which traces.
         digests: also the trace digests.
         tags: also the tags of task and trace together.
+        sample: only the items of the sample in this row of the store.
     """
     columns: list[Any] = [
         TRACE.c.id,
@@ -118,9 +125,10 @@ def trace_table(
         *([TASK.c.tags, TRACE.c.tags] if tags else []),
         *([TRACE.c.digest] if digests else []),
     ]
-    query = select(*columns).select_from(TRACE_TASK).where(*conditions(selection))
+    tables, drawn, key = _within(TRACE_TASK, TRACE.c.id, sample)
+    query = select(*columns).select_from(tables).where(*conditions(selection), *drawn)
     with store.reading(steady=True) as connection:
-        (ids, repeat), texts = fetch(connection, query, TRACE.c.id, 2)
+        (ids, repeat), texts = fetch(connection, query, TRACE.c.id if key is None else key, 2)
         keep = np.argsort(ids, kind="stable")
         if selection.digests is not None or selection.limit is not None:
             wanted, _ = selected(connection, selection, "id")
@@ -142,7 +150,12 @@ def trace_table(
 
 
 def label_table(
-    store: Store, question: str, raters: Sequence[str] | None = None, *, flags: bool = False
+    store: Store,
+    question: str,
+    raters: Sequence[str] | None = None,
+    *,
+    flags: bool = False,
+    sample: int | None = None,
 ) -> LabelTable:
     """Return the labels in force for one question.
 
@@ -152,6 +165,7 @@ def label_table(
         raters: rater digests in the order ``LabelTable.raters`` shall have; None takes every
             rater with a label for the question, in the order they were registered.
         flags: also the flags (a rule's facts such as ``called``).
+        sample: only labels of the items of the sample in this row of the store.
 
     Select traces by joining ``trace`` with ``trace_table(store, selection).id``.
 
@@ -170,10 +184,15 @@ def label_table(
     ]
     with store.reading(steady=True) as connection:
         ids = _rater_ids(store, connection, question, raters)
-        query = select(*columns).where(
-            LABEL.c.question == question, LABEL.c.rater_id.in_(list(ids.values()))
+        tables, drawn, key = _within(LABEL, LABEL.c.trace_id, sample)
+        query = (
+            select(*columns)
+            .select_from(tables)
+            .where(LABEL.c.question == question, LABEL.c.rater_id.in_(list(ids.values())), *drawn)
         )
-        (trace, rater_id, repeat, version), texts = fetch(connection, query, LABEL.c.id, 4)
+        (trace, rater_id, repeat, version), texts = fetch(
+            connection, query, LABEL.c.id if key is None else key, 4
+        )
     places = np.zeros(max(ids.values(), default=0) + 1, dtype=np.int64)
     places[list(ids.values())] = np.arange(len(ids))
     rater = places[rater_id]
@@ -198,6 +217,16 @@ def label_table(
         kinds=tuple(Kind(*row) for row in kinds.tolist()),
         flags=kinds[codes, 3] if flags else None,
     )
+
+
+def _within(
+    tables: FromClause, trace: ColumnElement[int], sample: int | None
+) -> tuple[FromClause, list[ColumnElement[bool]], ColumnElement[int] | None]:
+    """Join the items of a sample, if one is meant; pages are cut by their ids then."""
+    if sample is None:
+        return tables, [], None
+    joined = tables.join(SAMPLE_ITEM, SAMPLE_ITEM.c.trace_id == trace)
+    return joined, [SAMPLE_ITEM.c.sample_id == sample], SAMPLE_ITEM.c.id
 
 
 def _rater_ids(

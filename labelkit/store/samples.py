@@ -161,32 +161,38 @@ def _read(row: Row[Any], people: Iterable[int]) -> Sample:
 
 def items(store: Store, key: int) -> list[SampleItem]:
     """Return the items of a sample in order of position."""
-    query = (
-        select(
-            SAMPLE_ITEM.c.id,
-            SAMPLE_ITEM.c.position,
-            SAMPLE_ITEM.c.stratum,
-            SAMPLE_ITEM.c.probability,
-            SAMPLE_ITEM.c.again,
-            TRACE.c.digest,
-        )
-        .select_from(SAMPLE_ITEM.join(TRACE, TRACE.c.id == SAMPLE_ITEM.c.trace_id))
-        .where(SAMPLE_ITEM.c.sample_id == key)
-        .order_by(SAMPLE_ITEM.c.position)
-    )
+    query = _ITEMS.where(SAMPLE_ITEM.c.sample_id == key).order_by(SAMPLE_ITEM.c.position)
     with store.reading() as connection:
-        rows = connection.execute(query).all()
-    return [
-        SampleItem(
-            key=row.id,
-            position=row.position,
-            trace=row.digest,
-            stratum=row.stratum,
-            probability=row.probability,
-            again=row.again,
-        )
-        for row in rows
-    ]
+        return [_read_item(row) for row in connection.execute(query)]
+
+
+def item(store: Store, key: int, item_key: int) -> SampleItem | None:
+    """Return one item of a sample, or None where the sample has no such item."""
+    query = _ITEMS.where(SAMPLE_ITEM.c.sample_id == key, SAMPLE_ITEM.c.id == item_key)
+    with store.reading() as connection:
+        row = connection.execute(query).first()
+    return None if row is None else _read_item(row)
+
+
+_ITEMS = select(
+    SAMPLE_ITEM.c.id,
+    SAMPLE_ITEM.c.position,
+    SAMPLE_ITEM.c.stratum,
+    SAMPLE_ITEM.c.probability,
+    SAMPLE_ITEM.c.again,
+    TRACE.c.digest,
+).select_from(SAMPLE_ITEM.join(TRACE, TRACE.c.id == SAMPLE_ITEM.c.trace_id))
+
+
+def _read_item(row: Any) -> SampleItem:
+    return SampleItem(
+        key=row.id,
+        position=row.position,
+        trace=row.digest,
+        stratum=row.stratum,
+        probability=row.probability,
+        again=row.again,
+    )
 
 
 def item_counts(store: Store) -> dict[int, int]:

@@ -27,10 +27,15 @@ OWN_COLUMNS = ("model", "condition", "domain", "subset", "task_set")
 _STATES = {Outcome.ABSTAINED.value: ABSTAINED, Outcome.FAILED.value: FAILED}
 
 
-def read_rows(store: Store, rubric: Rubric, by: Sequence[str]) -> tuple[Rows, NDArray[np.int64]]:
-    """Return the rows a rubric applies to, and their trace ids (ascending)."""
+def read_rows(
+    store: Store, rubric: Rubric, by: Sequence[str], sample: int | None = None
+) -> tuple[Rows, NDArray[np.int64]]:
+    """Return the rows a rubric applies to, and their trace ids (ascending).
+
+    With ``sample`` (its row in the store) only the items of that sample.
+    """
     needed = _tags_needed(rubric) | set(by)
-    table = trace_table(store, tags=bool(needed - set(OWN_COLUMNS)))
+    table = trace_table(store, tags=bool(needed - set(OWN_COLUMNS)), sample=sample)
     rows = Rows(tags=_tag_columns(table, needed), infra=table.state == "infra_error")
     applies = rows.having(rubric.applies_to.tags)
     kept = Rows(
@@ -80,9 +85,17 @@ def _tag_columns(table: TraceTable, needed: set[str]) -> dict[str, NDArray[np.ob
 
 
 def read_votes(
-    store: Store, rubric: Rubric, question: Question, ids: NDArray[np.int64]
+    store: Store,
+    rubric: Rubric,
+    question: Question,
+    ids: NDArray[np.int64],
+    sample: int | None = None,
 ) -> tuple[list[Votes], list[str]]:
-    """Return one column of votes per rater, and remarks about identities left out."""
+    """Return one column of votes per rater, and remarks about identities left out.
+
+    ``ids`` are the row ids of the traces, ascending; ``sample`` (its row in the store) says that
+    they are the items of one sample, so that the labels of no other trace are read.
+    """
     # Whoever labels for the rubric: asking who labelled this question would read the table twice.
     everybody = raters(store)
     known = [rater for rater in everybody if rater.spec.get("rubric_digest") == rubric.digest]
@@ -94,7 +107,9 @@ def read_votes(
     )
     if not known:
         return [], [apart] if elsewhere else []
-    table = label_table(store, question.id, [rater.digest for rater in known], flags=True)
+    table = label_table(
+        store, question.id, [rater.digest for rater in known], flags=True, sample=sample
+    )
     gave = np.bincount(table.rater, minlength=len(known))
     chosen, remarks = _in_force([rater for rater, n in zip(known, gave, strict=True) if n])
     places = {digest: place for place, digest in enumerate(table.raters)}
