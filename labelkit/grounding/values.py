@@ -3,6 +3,20 @@
 Dates, citations, durations and identifiers are found first and keep their digits to themselves:
 the 2026 of a date or the 418 of a section is no free number. Each step is one pass of a bounded
 expression over the text, so hostile input costs no more than its length.
+
+Why not a library. ``benchmarks/value_parsers.py`` reads 52 written values of 14 kinds with ours and
+with what fits of babel 2.19, python-dateutil 4.0, dateparser 1.5 and pint 0.25 (right / said to be
+open / wrong or unread; microseconds of CPU per bare value on a busy 2-core machine):
+
+    numbers (31)    ours 30/1/0, 20-33 us    babel 16/0/15, 6-8 us
+    dates (16)      ours 14/2/0, 20-57 us    dateutil 9/0/7, 16-63 us    dateparser 12/0/4, 0.4-2 ms
+    durations (5)   ours 5/0/0, 38 us        pint 2/0/3, 134 us
+
+babel must be told the language, reads no currency, magnitude, power of ten or full-width digit,
+and takes one reading where two are open (1.001). dateutil guesses 04/05/2026, passes over zones by
+name, and reads 1.618 as a date. dateparser is nearly as careful as ours, but too slow by far for
+half a millisecond per trace. None of them finds a value in a sentence or keeps its place. So none
+is a run-time dependency; what is a matter of data (zones) comes from the standard library.
 """
 
 from __future__ import annotations
