@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.opened import keep_choices
 from app.pages import offered
-from app.plain import ICON, frame, problem
+from app.plain import ICON, frame, problem, signature
 from app.who import SignedOutError, offer_sign_in, somebody
 from labelkit.workflows.browse import Fault
 
@@ -14,7 +14,10 @@ st.set_page_config(page_title="labelkit", page_icon=ICON, layout="wide")
 frame()
 keep_choices()
 try:
-    page = st.navigation(offered(somebody()), position="top")
+    person = somebody()
+    page = st.navigation(offered(person), position="top")
+    if person is not None:
+        signature(person.name)
     page.run()
 except SignedOutError as ended:
     problem(str(ended))

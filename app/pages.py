@@ -12,7 +12,7 @@ _READING = (
     ("views/traces.py", "Traces", Right.SEE_LABELS),
     ("views/report.py", "Report", Right.SEE_LABELS),
 )
-_REVIEW = ()
+_REVIEW = (("views/annotate.py", "Annotate", Right.LABEL),)
 
 
 def offered(person: Person | None) -> list[StreamlitPage]:

@@ -20,6 +20,11 @@ _SHOWN = 70
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 4.2rem 2rem 3rem; max-width: 1680px }
 [data-testid="stHeading"] h3 { font-size: 1.05rem; padding: .6rem 0 0 }
+[data-testid="stColumn"]:has(.st-key-desk) { position: sticky; top: 3.75rem;
+  align-self: flex-start; max-height: calc(100vh - 4.2rem); overflow-y: auto; padding-right: .3rem }
+.lk-me { position: fixed; top: 1.05rem; right: 1.6rem; z-index: 999991; font-size: .88rem;
+  display: flex; gap: .8rem; max-width: 40vw }
+.lk-me span { opacity: .8; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .lk-head { display: flex; gap: .9rem; align-items: baseline; flex-wrap: wrap }
 .lk-head h1 { font-size: 1.35rem; margin: 0; padding: 0; font-weight: 650 }
 .lk-head span { opacity: .78; font-size: .92rem; overflow-wrap: anywhere; unicode-bidi: isolate }
@@ -57,6 +62,14 @@ def head(title: str, *facts: str) -> None:
     """A page's title with a few facts beside it."""
     spans = "".join(f"<span>{html.escape(visible(fact, 200))}</span>" for fact in facts if fact)
     st.html(f'<div class="lk-head"><h1>{html.escape(title)}</h1>{spans}</div>')
+
+
+def signature(name: str) -> None:
+    """Say in the corner who is signed in, with the way out."""
+    st.html(
+        f'<div class="lk-me"><span>{html.escape(visible(name))}</span>'
+        '<a href="/logout" target="_self">Sign out</a></div>'
+    )
 
 
 def problem(text: str) -> None:

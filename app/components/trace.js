@@ -197,6 +197,7 @@ class TraceView {
   noticed() {
     const found = this.data.quoting ? this.selected() : null;
     this.quoter.hidden = !found || found.part.startsWith('author:');
+    window.labelkitQuoting = !this.quoter.hidden;
     if (this.quoter.hidden) return;
     const there = found.range.getBoundingClientRect(), here = this.root.getBoundingClientRect();
     this.quoter.style.top = there.bottom - here.top + 4 + 'px';
@@ -210,6 +211,7 @@ class TraceView {
       detail: { trace: this.data.digest, part: found.part, quote: found.quote } }));
     getSelection()?.removeAllRanges();
     this.quoter.hidden = true;
+    window.labelkitQuoting = false;
     return true;
   }
 }
@@ -271,5 +273,6 @@ export default function (component) {
   return () => {
     state.leave();
     window.labelkitShown = null;
+    window.labelkitQuoting = false;
   };
 }

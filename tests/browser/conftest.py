@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import signal
@@ -9,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +33,8 @@ FLAGS = [
 ]
 PATIENCE_S = 60
 LOCAL = ("data:", "blob:")
+SHOTS = "LABELKIT_SCREENSHOTS"
+"""Names the folder in which tests keep pictures of the pages."""
 
 
 @dataclass
@@ -69,6 +72,13 @@ class Visit:
         wide = "e => e.scrollWidth <= e.clientWidth"
         main = self.page.locator("[data-testid=stMain]").evaluate(wide)
         return bool(main) and bool(self.page.locator("html").evaluate(wide))
+
+    def shoot(self, name: str) -> None:
+        """Keep a picture where the environment names a folder for them."""
+        folder = os.environ.get(SHOTS)
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=Path(folder) / f"{name}.png")
 
 
 def free_port() -> int:
@@ -116,17 +126,24 @@ def stop(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
     return process.communicate(timeout=PATIENCE_S)
 
 
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run the app over a folder; yields its address and process."""
+    port = free_port()
+    process = start(folder, port)
+    yield f"http://127.0.0.1:{port}", process
+    stop(process)
+    assert process.returncode == 130
+    assert not answers(port)
+
+
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
     filled = fill(folder)
     (folder / "labelkit.yaml").write_text("store: sqlite:///labelkit.db\n", encoding="utf-8")
-    port = free_port()
-    process = start(folder, port)
-    yield Served(f"http://127.0.0.1:{port}", filled, process)
-    stop(process)
-    assert process.returncode == 130
-    assert not answers(port)
+    with serving(folder) as (address, process):
+        yield Served(address, filled, process)
 
 
 @pytest.fixture(scope="session")
@@ -139,13 +156,21 @@ def chromium() -> Iterator[sync_api.Browser]:
         browser.close()
 
 
-@pytest.fixture
-def visit(chromium: sync_api.Browser, served: Served) -> Iterator[Visit]:
-    """A fresh profile at 1280 px; fails when the page asks a foreign host or raises an error."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+@contextlib.contextmanager
+def visiting(
+    chromium: sync_api.Browser, address: str, *, token: str = "", away: bool = False, **more: object
+) -> Iterator[Visit]:
+    """A fresh profile at 1280 px; fails when the page asks a foreign host or raises an error.
+
+    ``away``: the server may be gone for a while, which the browser complains about.
+    """
+    options = {"viewport": {"width": 1280, "height": 900}, **more}
+    context = chromium.new_context(**options)
     context.set_default_timeout(PATIENCE_S * 1000)
-    visit = Visit(context.new_page(), served.address)
-    own = (served.address, served.address.replace("http", "ws"), *LOCAL)
+    if token:
+        context.add_cookies([{"name": "labelkit_session", "value": token, "url": address}])
+    visit = Visit(context.new_page(), address)
+    own = (address, address.replace("http", "ws"), *LOCAL)
     page = visit.page
 
     def asked(request: sync_api.Request) -> None:
@@ -156,15 +181,27 @@ def visit(chromium: sync_api.Browser, served: Served) -> Iterator[Visit]:
         # A blocked beacon is an attempt: the page must not even try. Streamlit itself looks for
         # its server below a page's own path first, which its own server answers with 404.
         looking = message.text.startswith("Failed to load resource")
-        if message.type == "error" and not (looking and message.location["url"].startswith(own)):
+        if message.type != "error" or (looking and message.location["url"].startswith(own)):
+            return
+        if not away:
             visit.strange.append(f"console {message.text}")
 
     context.on("request", asked)
     page.on("pageerror", lambda error: visit.strange.append(f"page error {error}"))
     page.on("console", said)
     page.on("dialog", lambda dialog: visit.strange.append(f"dialog {dialog.message}"))
-    yield visit
-    hit = page.evaluate("window.hit")
-    context.close()
+    try:
+        yield visit
+        assert page.evaluate("window.hit") is None, "a script of a trace ran"
+    finally:
+        context.close()
     assert visit.strange == []
-    assert hit is None, "a script of a trace ran"
+
+
+@pytest.fixture
+def visit(chromium: sync_api.Browser, served: Served) -> Iterator[Visit]:
+    with visiting(chromium, served.address) as visit:
+        yield visit
+
+
+Visiting = Callable[..., contextlib.AbstractContextManager[Visit]]
