@@ -56,12 +56,13 @@ def gold_calls(task: Task) -> Sequence[ExpectedCall | ScriptedCall]:
 def gold_trace(task: Task) -> Trace | None:
     """Return the rollout that the author has in mind; None without a gold answer.
 
-    Where tools were taken away the right rollout says STOP.
+    Where tools were taken away the right rollout says STOP and what is missing.
     """
-    answer = task.reference.gold_answer
-    if answer is None:
+    masked, text = task.environment.masked, task.reference.gold_answer
+    if masked:
+        text = f"STOP\nThe request needs {', '.join(masked)}, which I do not have."
+    if text is None:
         return None
-    text = f"STOP\n{answer}" if task.environment.masked else answer
     played = play_calls(task, gold_calls(task))
     messages = (*task.messages, *played.messages, Message(role="assistant", content=text))
     return Trace(

@@ -24,6 +24,8 @@ from labelkit.workflows.setup import SETTINGS_FILE
 TASKS = "tool-failure-mini"
 RUBRIC = "tool-failure"
 ANSWER_TOKENS = 96
+N_TASKS = 24
+"""Tasks that the demo plays, the first of the set: a small model needs some seconds for each."""
 
 SETTINGS = """\
 # The demo's settings. One small model answers the tasks and judges the answers, so it has to be
@@ -79,9 +81,9 @@ def demo(folder: Path, progress: Progress) -> Demo:
     settings = load_settings(settings_file)
     rubric = load_rubric(RUBRIC)
     with Store.open(settings.store, create=True) as store:
-        tasks = import_task_set(store, TASKS)
+        tasks = import_task_set(store, TASKS)[:N_TASKS]
         progress.say(
-            f"{len(tasks)} tasks of the set {TASKS}; each is played by a small model, then labelled"
+            f"the first {len(tasks)} tasks of the set {TASKS}; each is played by a small model, then labelled"
             f" by the rule and by {len(rubric.framings)} judges on the same model. Ctrl-C is safe:"
             " the same command goes on where it stopped."
         )

@@ -178,19 +178,14 @@ def _original(task: Task, critical: Sequence[str]) -> Task:
 
 
 def masked_variant(task: Task, names: Sequence[str], *, one_of_several: bool = False) -> Task:
-    """Return the task without some of its tools; what its answer was is no part of it any more."""
+    """Return the task without some of its tools.
+
+    The reference stays: a rollout that reaches the answer all the same shows that the variant is
+    not infeasible.
+    """
     suffix = f"without-{names[0]}" if one_of_several else "masked"
-    listed = ", ".join(names)
-    reference = task.reference.model_copy(
-        update={
-            "expected_calls": (),
-            "payload": None,
-            "answer_key": None,
-            "must_contain": (),
-            "gold_answer": f"The request needs {listed}, which I do not have.",
-            "note": f"Made from {task.id} by taking away {listed}.",
-        }
-    )
+    note = f"Made from {task.id} by taking away {', '.join(names)}."
+    reference = task.reference.model_copy(update={"note": note})
     masked = (*task.environment.masked, *names)
     tags = {**task.tags, "subset": "infeasible", "masked_from": task.id, "masked": ",".join(names)}
     return task.model_copy(
