@@ -17,6 +17,7 @@ from labelkit.errors import FormatError
 from labelkit.formats import (
     anthropic_messages,
     inspect_log,
+    langfuse,
     openai_chat,
     provider_pairs,
     swe_agent,
@@ -43,6 +44,7 @@ READERS: tuple[Reader, ...] = (
     toolbench.READER,
     inspect_log.JSON,
     inspect_log.EVAL,
+    langfuse.READER,
 )
 
 _SURE = 0.5

@@ -7,6 +7,7 @@ messages, in order. What they have no field for stays in ``Message.extra`` or ``
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from labelkit.digest import canonical_json
@@ -112,7 +113,13 @@ def _list(value: Any) -> list[Any]:
 
 
 def read_logged_message(raw: dict[str, Any], notes: Notes) -> list[Message]:
-    """Return one message as an instrumented framework logs it, whichever of the shapes it has."""
+    """Return one message as an instrumented framework logs it, whichever of the shapes it has.
+
+    A declared tool that LangChain lists among the messages is none, and gives nothing.
+    """
+    if raw.get("role") == "tool" and _declares(raw.get("content")):
+        notes.lost("a declared tool stood among the messages; it was left out")
+        return []
     if isinstance(raw.get("parts"), list):
         return read_parts_message(raw, notes)
     if isinstance(raw.get("message"), dict):
@@ -130,4 +137,31 @@ def read_logged_message(raw: dict[str, Any], notes: Notes) -> list[Message]:
         return read_response_item(entry, notes)
     if entry.get("role") == "model":
         entry["role"] = "assistant"
+    calls = _written_calls(entry.get("content"))
+    if calls and not entry.get("tool_calls"):
+        notes.repaired("calls written as JSON in the content became tool calls")
+        entry |= {"role": "assistant", "content": None, "tool_calls": calls}
     return [read_message(entry, notes)]
+
+
+def _declares(content: Any) -> bool:
+    function = content.get("function") if isinstance(content, dict) else None
+    return isinstance(function, dict) and "parameters" in function and "arguments" not in function
+
+
+def _written_calls(content: Any) -> list[Any] | None:
+    """Return the calls that some frameworks write into the content as one JSON list."""
+    if not isinstance(content, str) or not content.startswith("[{") or '"function"' not in content:
+        return None
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    whole = isinstance(value, list) and all(
+        isinstance(entry, dict)
+        and entry.get("type") == "function"
+        and isinstance(entry.get("function"), dict)
+        and "arguments" in entry["function"]
+        for entry in value
+    )
+    return value if whole else None
