@@ -83,9 +83,9 @@ def demo(folder: Path, progress: Progress) -> Demo:
     with Store.open(settings.store, create=True) as store:
         tasks = import_task_set(store, TASKS)[:N_TASKS]
         progress.say(
-            f"the first {len(tasks)} tasks of the set {TASKS}; each is played by a small model, then labelled"
-            f" by the rule and by {len(rubric.framings)} judges on the same model. Ctrl-C is safe:"
-            " the same command goes on where it stopped."
+            f"the first {len(tasks)} tasks of the set {TASKS}; each is played by a small model,"
+            f" then labelled by the rule and by {len(rubric.framings)} judges on the same model."
+            " Ctrl-C is safe: the same command goes on where it stopped."
         )
         rollouts = run(
             store, tasks, settings, "embedded", max_tokens=ANSWER_TOKENS, progress=progress
