@@ -16,6 +16,7 @@ from labelkit.domain.trace import Trace
 from labelkit.errors import FormatError
 from labelkit.formats import (
     anthropic_messages,
+    bfcl,
     inspect_log,
     langfuse,
     openai_chat,
@@ -45,6 +46,7 @@ READERS: tuple[Reader, ...] = (
     inspect_log.JSON,
     inspect_log.EVAL,
     langfuse.READER,
+    bfcl.READER,
 )
 
 _SURE = 0.5

@@ -219,7 +219,7 @@ def test_an_element_larger_than_the_window(tmp_path: Path) -> None:
 
 def test_real_files_of_later_formats_are_refused_or_chat(shared: Path) -> None:
     """No file of a format that is not built yet is taken for a trace file by accident."""
-    for folder in ("mast_human", "pandalm", "bfcl_v4",
+    for folder in ("mast_human", "pandalm",
                    "llmbar_manual", "judgebench_recipes"):  # fmt: skip
         for path in (shared / "real" / folder).rglob("*.*"):
             with pytest.raises(FormatError):
