@@ -33,6 +33,11 @@ COLUMNS = (
 @click.option("--rule-only", is_flag=True, help="Only the rule; no request is sent.")
 @click.option("--retry-failed", is_flag=True, help="Try rows again whose verdict is missing.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first traces.")
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    help="Processes that run the rule; default: one per core for large stores.",
+)
 @in_folder
 def command(
     rubric: str,
@@ -40,6 +45,7 @@ def command(
     rule_only: bool,
     retry_failed: bool,
     limit: int | None,
+    processes: int | None,
     folder: Path,
 ) -> None:
     """Label traces with the rubric's rule and every configured judge. Stop and resume at will."""
@@ -52,6 +58,7 @@ def command(
             judges=chosen,
             retry_failed=retry_failed,
             limit=limit,
+            processes=processes,
             progress=progress,
         )
     show(done, rubric)

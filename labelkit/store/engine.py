@@ -91,6 +91,14 @@ class Store:
         self.close()
 
     @property
+    def address(self) -> str:
+        """The URL with its password, for a child process that opens the same store. Keep it secret.
+
+        Hand it over a pipe, never as an argument, which other users can see.
+        """
+        return self._engine.url.render_as_string(hide_password=False)
+
+    @property
     def dialect(self) -> str:
         """``sqlite`` or ``postgresql``."""
         return self._engine.dialect.name

@@ -152,6 +152,30 @@ def pending_rows(
         yield from debt.rows_of(store, reader, rater, page)
 
 
+def pending_ids(
+    store: Store,
+    rater: str,
+    questions: Sequence[str],
+    selection: Selection = EVERYTHING,
+    *,
+    retry_failed: bool = False,
+) -> Iterator[list[tuple[int, int]]]:
+    """Yield what ``pending_rows`` does for one repeat, page by page and unread.
+
+    A page holds (row id of the trace, version) for at most 256 rows or about 4 million characters,
+    in the order ``prefix``. Another process can read it with a ``PageReader`` of its own. Pages
+    without anything owed are left out.
+    """
+    with store.reading() as connection:
+        ids, sizes = selected(connection, selection, "prefix")
+    debt = _Debt(tuple(questions), 1, retry_failed)
+    for page in pages(ids, sizes):
+        with store.reading() as connection:
+            owed = debt.of_page(store, connection, rater, page)
+        if owed:
+            yield [(trace_id, version) for trace_id, _, version in owed]
+
+
 def pending_pages(
     store: Store,
     rater: str,

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import islice
 
 from labelkit.domain.endpoint import Endpoint
-from labelkit.domain.label import Label, Outcome, Rater
 from labelkit.domain.rubric import Framing, Rubric
-from labelkit.domain.task import Task
-from labelkit.domain.trace import Trace
 from labelkit.errors import InputError
 from labelkit.judging.form import QuoteLimits
 from labelkit.judging.independence import check_independence
@@ -22,20 +17,18 @@ from labelkit.models.client import Client
 from labelkit.models.local import resolve
 from labelkit.models.structured import probe
 from labelkit.models.waiting import Wait
-from labelkit.rules.registry import RULES_VERSION, rule_of
-from labelkit.rules.ruling import Classifier, Ruling
+from labelkit.rules.registry import rule_of
 from labelkit.settings import JudgeSettings, Settings
 from labelkit.store import Selection, Store
 from labelkit.store.endpoints import learn, learnt
 from labelkit.store.labels import commit_labels
-from labelkit.store.pending import Pending, count_pending, pending_rows
+from labelkit.store.pending import count_pending
 from labelkit.store.raters import add_rater, add_rubric
 from labelkit.store.reports import counts
 from labelkit.workflows.judges import LABELLED_STATES, JudgePass, Tally
 from labelkit.workflows.progress import Progress, Silent
+from labelkit.workflows.rule_pass import rule_labels, rule_rater
 from labelkit.workflows.running import run_async
-
-BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -61,6 +54,7 @@ class Order:
     settings: Settings
     retry_failed: bool
     selection: Selection
+    processes: int | None = None
 
 
 def judge(
@@ -71,6 +65,7 @@ def judge(
     judges: Sequence[str] | None = None,
     retry_failed: bool = False,
     limit: int | None = None,
+    processes: int | None = None,
     progress: Progress | None = None,
 ) -> LabelRun:
     """Label every trace that has no label yet: the rule first, then judge by judge.
@@ -83,6 +78,8 @@ def judge(
             empty list only the rule.
         retry_failed: also rows whose label in force is a failure; they get a new version.
         limit: only the first traces.
+        processes: number of processes that run the rule; None takes one for few rows and one per
+            core for many.
         progress: hears of every row.
 
     Safe to interrupt at any moment and to run again, also side by side with another process.
@@ -99,6 +96,7 @@ def judge(
         settings,
         retry_failed,
         Selection(states=LABELLED_STATES, limit=limit),
+        processes,
     )
     remarks = _independent(store, order)
     for remark in remarks:
@@ -151,74 +149,32 @@ def _independent(store: Store, order: Order) -> list[str]:
 def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
     """Let the rubric's rule label what it owes."""
     rubric = order.rubric
-    classify = rule_of(rubric)
-    if classify is None or rubric.rule is None:
+    if rule_of(rubric) is None:
         return
-    rater = Rater(
-        kind="rule",
-        name=rubric.rule,
-        version=rubric.version,
-        spec={
-            "rubric": rubric.name,
-            "rubric_digest": rubric.digest,
-            "rules": RULES_VERSION,
-            **rubric.rule_policy,
-        },
-    )
+    rater = rule_rater(rubric)
     add_rater(store, rater)
     tally = Tally(rater.name, rater.kind, rater.digest)
-    question = rubric.primary.id
-    tally.planned = _owed(store, order, rater.digest, (question,), 1)
+    tally.planned = _owed(store, order, rater.digest, (rubric.primary.id,), 1)
     if tally.planned == 0:
         yield tally
         return
     with _stage(progress, f"rule {rater.name}", tally.planned) as stage:
-        owed = pending_rows(
+        pages = rule_labels(
             store,
-            rater.digest,
-            (question,),
-            1,
+            rubric,
+            rater,
             order.selection,
+            owed=tally.planned,
             retry_failed=order.retry_failed,
+            processes=order.processes,
         )
-        while batch := list(islice(owed, BATCH)):
-            labels = [_ruled(order.rubric, rater, classify, question, row) for row in batch]
-            commit_labels(store, labels)
-            for label in labels:
-                tally.count(label)
-            progress.advance(stage, len(labels))
+        with closing(pages):
+            for labels in pages:
+                commit_labels(store, labels)
+                for label in labels:
+                    tally.count(label)
+                progress.advance(stage, len(labels))
     yield tally
-
-
-def _ruled(
-    rubric: Rubric,
-    rater: Rater,
-    classify: Classifier,
-    question: str,
-    row: tuple[Pending, Trace, Task | None],
-) -> Label:
-    """One trace's label by the rule, or its abstention with the reason."""
-    owed, trace, task = row
-    ruling: Ruling = classify(rubric, trace, task)
-    allowed = {definition.name for definition in rubric.primary.labels}
-    if ruling.label is not None and ruling.label not in allowed:
-        raise InputError(
-            f"rule {rubric.rule!r} gives the label {ruling.label!r}, which rubric {rubric.name} "
-            f"does not list under {question!r}; add the label or choose another rule"
-        )
-    return Label(
-        trace=trace.digest,
-        rater=rater.digest,
-        question=question,
-        outcome=Outcome.ABSTAINED if ruling.label is None else Outcome.LABELLED,
-        value=ruling.label,
-        reason=ruling.reason if ruling.label is None else None,
-        rationale=ruling.reason,
-        version=owed.version,
-        flags=ruling.flags,
-        evidence=ruling.evidence,
-        created_at=datetime.now(UTC),
-    )
 
 
 def _told(endpoint: str, found: Capabilities) -> str:

@@ -1,0 +1,243 @@
+"""The rule of a rubric over the store: in this process for few rows, over all cores for many.
+
+Children read and classify; this process alone writes, page after page in the store's order, so an
+interrupted run has a gapless beginning and a second one goes on there. Children are plain
+programs with a pipe: they start alike on every system, never run the caller's script again, do
+not hear a Ctrl-C that is meant for us, and leave when we are gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from labelkit.domain.label import Label, Outcome, Rater
+from labelkit.domain.rubric import Rubric
+from labelkit.errors import InputError, StoreError
+from labelkit.rules.registry import RULES_VERSION, rule_of
+from labelkit.rules.ruling import Classifier
+from labelkit.store import Selection, Store
+from labelkit.store.pending import pending_ids
+from labelkit.store.traces import PageReader
+from labelkit.workflows.pool import seldom_collecting
+from labelkit.workflows.rule_worker import Page, Refused, Ruled, Setup, rule_on
+
+MANY_ROWS = 3000
+"""From so many owed rows on children pay: each costs about a second of CPU to start."""
+
+_AHEAD = 2
+# Not ``-m``: what a main module defines would go over the pipe under another name.
+_PROGRAM = "from labelkit.workflows.rule_worker import work; work()"
+_PATIENCE_S = 5
+
+
+def rule_rater(rubric: Rubric) -> Rater:
+    """Return the identity under which the rubric's rule labels."""
+    return Rater(
+        kind="rule",
+        name=rubric.rule or "",
+        version=rubric.version,
+        spec={
+            "rubric": rubric.name,
+            "rubric_digest": rubric.digest,
+            "rules": RULES_VERSION,
+            **rubric.rule_policy,
+        },
+    )
+
+
+def rule_labels(
+    store: Store,
+    rubric: Rubric,
+    rater: Rater,
+    selection: Selection,
+    *,
+    owed: int,
+    retry_failed: bool = False,
+    processes: int | None = None,
+) -> Generator[list[Label]]:
+    """Yield the labels that the rule owes, page by page in the store's order, uncommitted.
+
+    Args:
+        store: an open store.
+        rubric: the rubric; it names a rule.
+        rater: the rule's identity.
+        selection: which traces.
+        owed: number of rows owed; decides whether children are started.
+        retry_failed: also rows whose label in force is a failure.
+        processes: number of processes that classify; None takes one for few rows, else one per
+            core. 1 starts no child.
+
+    Raises:
+        InputError: the rule gives a label that the rubric does not list.
+        StoreError: the store cannot be read, or a child ended before its work was done.
+    """
+    classify = rule_of(rubric)
+    if classify is None:
+        return
+    pages = pending_ids(
+        store, rater.digest, (rubric.primary.id,), selection, retry_failed=retry_failed
+    )
+    count = processes if processes is not None else _processes_for(owed)
+    with seldom_collecting():
+        if count <= 1:
+            ruled = _here(store, rubric, classify, pages)
+            yield from (_labels(rubric, rater, page) for page in ruled)
+            return
+        with Children(count, Setup(store.address, rubric)) as children:
+            yield from (_labels(rubric, rater, page) for page in children.rulings(pages))
+
+
+def _processes_for(owed: int) -> int:
+    return cores() if owed >= MANY_ROWS else 1
+
+
+def cores() -> int:
+    """Number of cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def _here(
+    store: Store, rubric: Rubric, classify: Classifier, pages: Iterator[Page]
+) -> Iterator[list[Ruled]]:
+    """Classify in this process."""
+    reader = PageReader(store)
+    for page in pages:
+        rows = reader.read([trace_id for trace_id, _ in page])
+        yield [
+            Ruled(trace.digest, version, rule_on(rubric, classify, trace, task))
+            for (_, version), (trace, task) in zip(page, rows, strict=True)
+        ]
+
+
+def _labels(rubric: Rubric, rater: Rater, page: Sequence[Ruled]) -> list[Label]:
+    """Rulings as labels; an abstention carries its reason."""
+    now = datetime.now(UTC)
+    return [
+        Label(
+            trace=one.trace,
+            rater=rater.digest,
+            question=rubric.primary.id,
+            outcome=Outcome.ABSTAINED if one.ruling.label is None else Outcome.LABELLED,
+            value=one.ruling.label,
+            reason=one.ruling.reason if one.ruling.label is None else None,
+            rationale=one.ruling.reason,
+            version=one.version,
+            flags=one.ruling.flags,
+            evidence=one.ruling.evidence,
+            created_at=now,
+        )
+        for one in page
+    ]
+
+
+class Children:
+    """Processes that classify pages; a context manager that leaves none behind."""
+
+    def __init__(self, count: int, setup: Setup) -> None:
+        self._setup = setup
+        self._count = count
+        self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
+        self._all: list[subprocess.Popen[bytes]] = []
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="labelkit-rule")
+
+    def __enter__(self) -> Self:
+        try:
+            for _ in range(self._count):
+                child = _start()
+                self._all.append(child)
+                self._idle.put(child)
+                _send(child, self._setup)
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def rulings(self, pages: Iterator[Page]) -> Iterator[list[Ruled]]:
+        """Yield the rulings of each page in the order of ``pages``; few pages are read ahead."""
+        waiting: deque[Future[list[Ruled]]] = deque()
+        for page in pages:
+            waiting.append(self._threads.submit(self._ask, page))
+            if len(waiting) >= _AHEAD * self._count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def _ask(self, page: Page) -> list[Ruled]:
+        child = self._idle.get()
+        try:
+            _send(child, page)
+            reply = _receive(child)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+            raise StoreError(
+                f"a process that ran the rule ended early (exit code {child.poll()}); what was "
+                "committed is kept; run the command again, or with --processes 1"
+            ) from error
+        finally:
+            self._idle.put(child)
+        if isinstance(reply, Refused):
+            raise RuntimeError(reply.message) if reply.bug else InputError(reply.message)
+        return reply
+
+    def _end(self) -> None:
+        """End children first: a thread that waits for one is free then."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for child in self._all:
+            child.terminate()
+        self._threads.shutdown(wait=True)
+        for child in self._all:
+            for stream in (child.stdin, child.stdout):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+            try:
+                child.wait(_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """Start a child with this process's import path, apart from its terminal signals."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.Popen(  # noqa: S603 (our own program, no word of it from outside)
+        [sys.executable, "-c", _PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
+        start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+    )
+
+
+def _send(child: subprocess.Popen[bytes], value: Setup | Page) -> None:
+    if child.stdin is None:
+        raise EOFError
+    pickle.dump(value, child.stdin)
+    child.stdin.flush()
+
+
+def _receive(child: subprocess.Popen[bytes]) -> list[Ruled] | Refused:
+    if child.stdout is None:
+        raise EOFError
+    reply: list[Ruled] | Refused = pickle.load(child.stdout)  # noqa: S301 (our own child)
+    return reply

@@ -1,0 +1,189 @@
+"""The rule over several processes: the same labels in the same order, and nothing left behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from labelkit.domain.message import Message
+from labelkit.domain.rubric import FactRange, LabelDefinition, Question, Rubric, RuleCase
+from labelkit.domain.trace import RowState, Trace
+from labelkit.errors import InputError, StoreError
+from labelkit.settings import Settings
+from labelkit.store import Selection, Store
+from labelkit.store.raters import add_rater, add_rubric
+from labelkit.store.tables import LABEL, TRACE
+from labelkit.store.traces import add_traces
+from labelkit.workflows import rule_pass
+from labelkit.workflows.label import judge
+from labelkit.workflows.rule_pass import Children, rule_labels, rule_rater
+from labelkit.workflows.rule_worker import Setup
+
+ROWS = 600  # three pages
+
+
+def label(name: str) -> LabelDefinition:
+    return LabelDefinition(name=name, title=name, key=name[0], include=name)
+
+
+RUBRIC = Rubric(
+    name="length",
+    version="1.0.0",
+    title="Length",
+    source="here",
+    questions=(
+        Question(
+            id="size", type="choice", text="How long?", labels=(label("long"), label("brief"))
+        ),
+    ),
+    rule="facts",
+    rule_table=(
+        RuleCase(when={"answer_chars": FactRange(min=9)}, label="long"),
+        RuleCase(when={"answer_chars": FactRange(max=7)}, label="brief"),
+    ),
+)
+
+
+def trace(number: int) -> Trace:
+    # A lone surrogate must come through the pipe as it is.
+    said = Message(
+        role="assistant", content="x" * (number % 12) + ("\ud800" if number == 5 else "")
+    )
+    messages = (Message(role="user", content=f"question {number}"), said)
+    return Trace(model="agent", messages=messages, state=RowState.OK, repeat=number)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with Store.open(url, create=True) as opened:
+        add_traces(opened, [trace(n) for n in range(ROWS)])
+        yield opened
+
+
+def committed(store: Store) -> list[tuple[str, str | None, str | None, str]]:
+    """Every label in the order it was written."""
+    columns = (TRACE.c.digest, LABEL.c.value, LABEL.c.reason, LABEL.c.outcome)
+    with store.reading() as connection:
+        query = select(*columns).join(TRACE, TRACE.c.id == LABEL.c.trace_id).order_by(LABEL.c.id)
+        return [tuple(row) for row in connection.execute(query)]
+
+
+def test_children_say_what_this_process_says_in_the_same_order(store: Store) -> None:
+    rater = rule_rater(RUBRIC)
+    add_rater(store, rater)
+
+    def said(processes: int) -> list[tuple[str, str | None, str | None]]:
+        pages = rule_labels(store, RUBRIC, rater, Selection(), owed=ROWS, processes=processes)
+        return [(one.trace, one.value, one.reason) for page in pages for one in page]
+
+    alone = said(1)
+    assert len(alone) == ROWS
+    assert {value for _, value, _ in alone} == {"long", "brief", None}
+    assert said(2) == alone
+    assert said(3) == alone
+
+
+def test_judge_commits_in_order_and_a_second_run_owes_nothing(store: Store) -> None:
+    add_rubric(store, RUBRIC)
+    done = judge(store, RUBRIC, Settings(), judges=[], limit=300, processes=2)
+    assert done.tallies[0].planned == done.tallies[0].labelled + done.tallies[0].abstained == 300
+    again = judge(store, RUBRIC, Settings(), judges=[], processes=2)
+    assert again.tallies[0].planned == ROWS - 300
+    assert judge(store, RUBRIC, Settings(), judges=[], processes=2).tallies[0].planned == 0
+    order = [digest for digest, *_ in committed(store)]
+    assert order == [trace(n).digest for n in range(ROWS)]
+
+
+def test_few_rows_start_no_child(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        pytest.fail("a child was started for a small store")
+
+    monkeypatch.setattr(rule_pass, "_start", refuse)
+    assert judge(store, RUBRIC, Settings(), judges=[]).tallies[0].planned == ROWS
+    assert ROWS < rule_pass.MANY_ROWS
+
+
+def test_many_rows_take_every_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rule_pass, "cores", lambda: 7)
+    assert rule_pass._processes_for(rule_pass.MANY_ROWS - 1) == 1
+    assert rule_pass._processes_for(rule_pass.MANY_ROWS) == 7
+
+
+def test_a_stray_label_is_told_from_a_child_too(store: Store) -> None:
+    stray = RUBRIC.model_copy(update={"rule_table": (RuleCase(label="splendid"),)})
+    for processes in (1, 2):
+        with pytest.raises(InputError, match="splendid"):
+            judge(store, stray, Settings(), judges=[], processes=processes)
+    assert committed(store) == []
+
+
+def test_a_store_that_is_gone_is_told_as_it_is(store: Store) -> None:
+    elsewhere = Setup("sqlite:////nowhere/at/all.db", RUBRIC)
+    with Children(1, elsewhere) as children, pytest.raises(InputError, match="nowhere"):
+        list(children.rulings(iter([[(1, 0)]])))
+
+
+def test_a_child_that_dies_loses_nothing_that_was_committed(store: Store) -> None:
+    children = Children(2, Setup(store.address, RUBRIC))
+    with children:
+        pages = children.rulings(iter([[(1, 0)], [(2, 0)], [(3, 0)], [(4, 0)], [(5, 0)], [(6, 0)]]))
+        assert len(next(pages)) == 1
+        for child in children._all:
+            child.kill()
+            child.wait()
+        with pytest.raises(StoreError, match="--processes 1"):
+            list(pages)
+    assert all(child.poll() is not None for child in children._all)
+
+
+def test_leaving_early_ends_every_child(store: Store) -> None:
+    children = Children(2, Setup(store.address, RUBRIC))
+
+    def interrupted() -> None:
+        with children:
+            next(children.rulings(iter([[(n, 0)] for n in range(1, 50)])))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert all(child.poll() is not None for child in children._all)
+
+
+def test_a_script_without_a_main_guard_is_not_run_again(tmp_path: Path) -> None:
+    """Children of ``multiprocessing`` would import the caller's script; ours do not."""
+    script = tmp_path / "plain.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import labelkit as lk
+            from labelkit.domain.message import Message
+            from labelkit.domain.trace import RowState, Trace
+            from labelkit.store.traces import add_traces
+            from tests.workflows.test_rule_pass import RUBRIC, trace
+            print("once")
+            with lk.open_store("sqlite:///s.db", create=True) as store:
+                add_traces(store, [trace(n) for n in range(20)])
+                done = lk.judge(store, RUBRIC, lk.Settings(), judges=[], processes=2)
+                print(done.tallies[0].planned)
+            """
+        ),
+        encoding="utf-8",
+    )
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root), "PATH": ""},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == ["once", "20"]
