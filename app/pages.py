@@ -12,7 +12,10 @@ _READING = (
     ("views/traces.py", "Traces", Right.SEE_LABELS),
     ("views/report.py", "Report", Right.SEE_LABELS),
 )
-_REVIEW = (("views/annotate.py", "Annotate", Right.LABEL),)
+_REVIEW = (
+    ("views/annotate.py", "Annotate", Right.LABEL),
+    ("views/adjudicate.py", "Adjudicate", Right.ADJUDICATE),
+)
 
 
 def offered(person: Person | None) -> list[StreamlitPage]:

@@ -36,6 +36,19 @@ def somebody() -> Person | None:
     return person
 
 
+def signed_in() -> Person:
+    """Return who works here, for pages on which nobody is nobody.
+
+    Raises:
+        Fault: nobody was added to this store yet.
+        SignedOutError: as ``somebody``.
+    """
+    person = somebody()
+    if person is None:
+        raise Fault("nobody can work here yet; add yourself with `labelkit people add`")
+    return person
+
+
 def offer_sign_in() -> None:
     """A way to sign in, where this server has one of its own."""
     login = app_settings().login

@@ -21,6 +21,12 @@ _annotate = st.components.v2.component(
     css=_CSS,
     js=source(*_ASKING, "annotate.js"),
 )
+_adjudicate = st.components.v2.component(
+    "labelkit_adjudicate",
+    html='<div class="lk"></div>\n',
+    css=_CSS,
+    js=source("text.js", "marked.js", "body.js", "desk.js", "asking.js", "adjudicate.js"),
+)
 
 Said = Mapping[str, Any]
 """What a desk sent: ``request_id`` or ``seq``, ``key``, ``trace_id``, ``ms`` and what was said."""
@@ -41,3 +47,12 @@ def annotate_desk(
     """
     result = _annotate(key=key, data=dict(data), on_act_change=on_act, on_draft_change=on_draft)
     return result.act, result.draft
+
+
+def adjudicate_desk(
+    data: Mapping[str, Any], *, key: str, on_act: Callable[[], None]
+) -> Said | None:
+    """Show the adjudicator's desk; returns the act of this run, see ``annotate_desk``."""
+    result = _adjudicate(key=key, data=dict(data), on_act_change=on_act)
+    act: Said | None = result.act
+    return act

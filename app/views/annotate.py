@@ -7,17 +7,17 @@ other rater's label, so nothing of it can reach the browser.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
+from app.choosing import choose_sample
 from app.components.desk import Said, annotate_desk
 from app.components.trace import trace
 from app.desk_state import DeskState
 from app.opened import the_store
-from app.plain import head, named, note
-from app.who import somebody
+from app.plain import head, note
+from app.who import signed_in
 from labelkit.domain.person import Person
 from labelkit.domain.sample import Sample
 from labelkit.workflows.browse import Fault
@@ -41,7 +41,6 @@ from labelkit.workflows.review.assignment import (
 )
 
 DESK = "annotate"
-SAMPLE = "sample"
 SKIPS = ("I cannot read it", "The trace is broken", "The guideline does not cover it")
 FATES = {
     Fate.STORED: "Saved.",
@@ -49,18 +48,6 @@ FATES = {
     Fate.ALREADY: "You had labelled this trace already.",
     Fate.LOST: "It had been idle too long and went to others; your note is kept.",
 }
-
-
-def signed_in() -> Person:
-    """Return who labels.
-
-    Raises:
-        Fault: nobody was added to this store yet.
-    """
-    person = somebody()
-    if person is None:
-        raise Fault("nobody can label yet; add yourself with `labelkit people add`")
-    return person
 
 
 def said_of(said: Said) -> Draft:
@@ -125,28 +112,6 @@ def drafted() -> None:
     """The desk has sent a draft."""
     state = DeskState(DESK)
     state.draft(state.incoming("draft"), keep)
-
-
-def choose(samples: Sequence[Sample]) -> Sample:
-    """Return the sample to work on; the address remembers it."""
-    known = {sample.id: sample for sample in samples}
-    wanted = st.query_params.get(SAMPLE)
-    start = next((i for i, key in enumerate(known) if wanted and key.startswith(wanted)), 0)
-    if len(known) == 1:
-        return samples[0]
-    titles = named([f"{s.design.rubric} {s.id[:8]}, {s.design.n} traces" for s in samples])
-    names = dict(zip(known, titles, strict=True))
-    chosen = st.selectbox(
-        "Sample",
-        list(known),
-        index=start,
-        format_func=lambda key: names[key],
-        key="sample_choice",
-        label_visibility="collapsed",
-        width=420,
-    )
-    st.query_params[SAMPLE] = chosen[:12]
-    return known[chosen]
 
 
 def in_words(found: Progress, in_hand: int) -> dict[str, Any]:
@@ -226,7 +191,7 @@ except Fault:
     head("Annotate")
     raise
 if mine:
-    chosen_sample = choose(mine)
+    chosen_sample = choose_sample(mine)
     work(me, chosen_sample)
 else:
     head("Annotate")
