@@ -62,7 +62,7 @@ def far(value: Value, target: Target) -> bool:
     """
     if value.unit is not None or target.scale or value.unscaled is not value.readings:
         return False
-    if target.tolerance is not None:
+    if target.tolerance is not None or target.unit in {"percent", "bps"}:
         return False
     wanted = abs(target.value)
     return all(abs(abs(r.value) - wanted) * 2 > r.quantum for r in value.readings)
@@ -128,6 +128,8 @@ def _in_unit(reading: Reading, value: Value, target: Target) -> Iterator[tuple[R
         return
     if want in {"percent", "bps"} and have is None:
         yield reading, reading.sure
+        # 0.0725 may stand for 7.25%, or for itself.
+        yield _times(reading, Decimal(100 if want == "percent" else 10_000)), False
         return
     if have is None or want is None or have == want:
         yield reading, reading.sure

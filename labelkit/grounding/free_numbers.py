@@ -37,6 +37,8 @@ _DIGIT_REACH = 20
 # What may stand directly before a digit, or before the space before it, without being a part of the
 # number.
 _OPENERS = frozenset("|*\"'`[{:;=,~<>/")
+_GOES_ON = re.compile(r"\s+[A-Za-z]")
+_PERCENT_INSIDE = re.compile(r"\s?%\)")
 _MAY_BE_UNIT = frozenset(" \u00a0-%\u00b0\u2103")
 _PLAIN = re.compile(
     r"(\d++(?:[.,]\d++)*+)(?:(?=[.,;:\n|\"?!\]}%]|\Z)|(?= [|(=:;,./\"]| ([A-Za-z]++)(?![\w$])))"
@@ -74,6 +76,15 @@ def find_numbers(text: str, claims: Claims) -> Iterator[Value]:
             position = end
             if match["close"]:
                 readings = unscaled
+        elif match["open"] and (inside := _PERCENT_INSIDE.match(text, end)):
+            # (3.2%) may be a loss, as (3.2) may.
+            position = inside.end()
+            readings += tuple(r._replace(value=-r.value, sure=False) for r in readings)
+            yield Value(
+                "number", match.start(), position, text[match.start() : position], readings,
+                readings, "percent", currency(match), written_unit="%",
+            )  # fmt: skip
+            continue
         yield _with_unit(text, start, end, readings, unscaled, currency(match))
 
 
@@ -181,6 +192,9 @@ def _with_unit(
         if found:
             written = found[1]
             unit = _unit_written(written)
+            if unit == "in" and _GOES_ON.match(text, found.end()):
+                # "44 in your notes" is no length.
+                unit, written = None, ""
             if unit:
                 end = found.end()
     return Value(

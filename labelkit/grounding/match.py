@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
 from labelkit.domain.task import KeyValue
+from labelkit.grounding.answer import Answer, read_answer
 from labelkit.grounding.binding import Mention, bound, mentions_of
 from labelkit.grounding.compare import Target, compare, far
-from labelkit.grounding.folding import Folded, fold_values
+from labelkit.grounding.folding import fold_values
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.stance import (
     CONTRAST,
     Stance,
     clause_before,
     hedged,
-    stance,
     tells_a_loss,
 )
 from labelkit.grounding.times import When, read_time, zone_named
 from labelkit.grounding.units import convert, unit_in_path, unit_of
 from labelkit.grounding.values import Value, identifier, scan
 from labelkit.grounding.wording import occurrences, polarity, says_failed, says_missing
+
+__all__ = ["Answer", "Match", "Verdict", "match_value", "read_answer"]
 
 Verdict = Literal["match", "no", "unsure"]
 _WORDS = re.compile(r"[A-Za-z]{3,}")
@@ -43,12 +45,10 @@ _SPELLED = re.compile(
     r"\b(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b|\bpoint (?:zero|one|two"
     r"|three|four|five|six|seven|eight|nine)\b|\bhalf a (?:million|billion|percent)"
 )
-_EUROPEAN = re.compile(
-    r"\b(?:der|die|das|und|ist|betr\u00e4gt|kostet|preis|le|la|les|est|prix|el|los|precio|cuesta|es"
-    r"|il|prezzo|de|het|priset|\u00e4r|pre\u00e7o|custa)\b",
-    re.IGNORECASE,
+_SPELLED_TIME = re.compile(
+    rf"\b(?:half|quarter|couple|{'|'.join(_NUMBER_WORDS)}|an?|thirty|forty|fifty)\b"
+    r"[^.\n\d]{0,16}\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b"
 )
-_ENGLISH = re.compile(r"\b(?:the|is|of|at|and|are|has|was|costs?|with|per)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,51 +58,6 @@ class Match:
     verdict: Verdict
     spans: tuple[tuple[int, int], ...] = ()
     why: str = ""
-
-
-@dataclass(slots=True)
-class Answer:
-    """An answer prepared once for all its key values.
-
-    ``original`` is the text as it was, ``text`` is folded, ``lower`` lower-cased at equal length;
-    ``strangers`` are the values that come from nowhere, ``traps`` the numbers a model might
-    recall instead, ``given`` the lower-cased texts that the model was given.
-    """
-
-    original: str
-    folded: Folded
-    text: str
-    lower: str
-    values: tuple[Value, ...]
-    strangers: tuple[Value, ...] = ()
-    traps: frozenset[Decimal] = field(default_factory=frozenset)
-    given: str = ""
-    _european: bool | None = None
-    _stances: dict[tuple[int, int], Stance] = field(default_factory=dict)
-
-    @property
-    def european(self) -> bool:
-        """Whether the words are those of a language that writes a decimal comma."""
-        if self._european is None:
-            english = _ENGLISH.search(self.lower)
-            self._european = not english and bool(_EUROPEAN.search(self.lower))
-        return self._european
-
-    def stance(self, start: int, end: int) -> Stance:
-        """The stance of the mention at ``start:end``; read once."""
-        found = self._stances.get((start, end))
-        if found is None:
-            found = self._stances[start, end] = stance(self.text, start, end)
-        return found
-
-
-def read_answer(text: str) -> Answer:
-    """Fold and scan an answer."""
-    folded = fold_values(text)
-    lower = folded.text.lower()
-    if len(lower) != len(folded.text):
-        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in folded.text)
-    return Answer(text, folded, folded.text, lower, scan(folded.text))
 
 
 def match_value(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]] = ()) -> Match:
@@ -185,11 +140,25 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
             good.append((value.start, value.end))
         elif grade != "loose" or hedged(answer.text, value.start):
             weak.append((value.start, value.end))
-    if not good and wanted == wanted.to_integral_value() and 0 <= wanted <= 20:
-        good = list(occurrences(_NUMBER_WORDS[int(wanted)], answer.lower))
+    good = good or _other_whole(wanted, answer)
     if not good and not weak and _SPELLED.search(answer.lower):
         return Match("unsure", why="numbers are spelled out")
     return _decide(key, answer, rivals, good, weak, numeric=True)
+
+
+def _other_whole(wanted: Decimal, answer: Answer) -> list[tuple[int, int]]:
+    """Places where a whole number is spelled, or written with plain spaces.
+
+    ``51 234`` may be two numbers, unless it is the very number that is wanted.
+    """
+    if wanted != wanted.to_integral_value():
+        return []
+    if 0 <= wanted <= 20:
+        return list(occurrences(_NUMBER_WORDS[int(wanted)], answer.lower))
+    if not 1000 <= abs(wanted) < 10**15:
+        return []
+    spaced = re.escape(f"{abs(int(wanted)):,d}".replace(",", " "))
+    return [m.span() for m in re.finditer(rf"(?<![\d.,-]){spaced}(?![\d,]|\.\d)", answer.text)]
 
 
 def _decide(
@@ -276,6 +245,9 @@ def _duration(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) 
     good: list[tuple[int, int]] = []
     weak: list[tuple[int, int]] = []
     for value in answer.values:
+        if base == "s" and _on_a_clock(value) == wanted:
+            # 1:35 may be an hour and a half, or a time of day.
+            weak.append((value.start, value.end))
         if value.seconds is None or (value.unit in {"mo", "yr"}) != (base == "mo"):
             continue
         step = convert(value.seconds.quantum, value.unit or base, base) or Decimal(1)
@@ -284,7 +256,17 @@ def _duration(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) 
             good.append((value.start, value.end))
         elif distance * 2 <= step or (distance <= step and hedged(answer.text, value.start)):
             weak.append((value.start, value.end))
+    if not good and not weak and _SPELLED_TIME.search(answer.lower):
+        return Match("unsure", why="numbers are spelled out")
     return _decide(key, answer, rivals, good, weak)
+
+
+def _on_a_clock(value: Value) -> Decimal | None:
+    """Seconds of a clock time without a date, read as hours, minutes and seconds."""
+    if len(value.whens) != 1 or value.whens[0].dated or value.whens[0].hour is None:
+        return None
+    when = value.whens[0]
+    return Decimal(3600 * (when.hour or 0) + 60 * (when.minute or 0) + (when.second or 0))
 
 
 def _boolean(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:

@@ -33,6 +33,8 @@ _MEMORY = re.compile(
     r"|out of date|out-of-date|stale|commonly (?:cited|quoted)|rather than the)\b",
     re.IGNORECASE,
 )
+# "My memory says 44, the tool says": what is remembered is the 44.
+_OTHER_VALUE = re.compile(r"\d[^,;]{0,20}[,;]\s")
 _MEMORY_AFTER = re.compile(
     r"^[^.;!?\n\d]{0,20}\b(?:from memory|in your notes|you (?:had|mentioned"
     r"|remembered|recalled|noted|quoted|thought|cited)"
@@ -47,7 +49,7 @@ _FAULT = (
 )
 _DENIAL = re.compile(
     rf"^[^.\n]{{0,20}}(?:,|\band\b|\bbut\b|\bthough\b|\bhowever\b|\bwhich\b|\bthat\b|;|\.\s|-)"
-    rf"[^.\n]{{0,40}}?\b(?:is|are|was|looks?|seems?|appears?|must be|feels|'s|be)\s"
+    rf"[^.\n\d]{{0,40}}?\b(?:is|are|was|looks?|seems?|appears?|must be|feels|'s|be)\s"
     rf"(?:\w+ )?{_FAULT}\b",
     re.IGNORECASE,
 )
@@ -58,7 +60,8 @@ CONTRAST = re.compile(
 )
 _LOSS = re.compile(
     r"\b(?:loss(?:es)?|deficit|down|fell|fall(?:en)?|declin\w+|decreas\w+|drop(?:ped)?|lost"
-    r"|shortfall|shed|lower by|slid|tumbled|slipped|negative|plunged|contract(?:ed|ion))\b"
+    r"|shortfall|shed|lower by|slid|tumbled|slipped|negative|plunged|contract(?:ed|ion)"
+    r"|shrank|shrunk|shrink\w*|sank|sunk|weaken\w*|reduc\w+|retreat\w*)\b"
     r"[^.;\n]{0,25}$",
     re.IGNORECASE,
 )
@@ -75,7 +78,8 @@ GENERAL = re.compile(
 # A word of ``_LOSS`` holds one of these: a cheap look before a dear one.
 _LOSS_PARTS = (
     "los", "deficit", "down", "fell", "fall", "declin", "decreas", "drop", "shortfall", "shed",
-    "lower by", "slid", "tumbled", "slipped", "negative", "plunged", "contract",
+    "lower by", "slid", "tumbled", "slipped", "negative", "plunged", "contract", "shrank",
+    "shrunk", "shrink", "sank", "sunk", "weaken", "reduc", "retreat",
 )  # fmt: skip
 _WINDOW = 120
 
@@ -97,9 +101,14 @@ def stance(text: str, start: int, end: int) -> Stance:
     after = text[end : end + _WINDOW]
     if _DENIAL.search(after):
         return "denied"
-    if _MEMORY.search(before) or _MEMORY_AFTER.search(after):
+    if _remembered(before) or _MEMORY_AFTER.search(after):
         return "attributed"
     return "asserted"
+
+
+def _remembered(before: str) -> bool:
+    """Whether the words before a mention speak of a memory of it, and not of another value."""
+    return any(not _OTHER_VALUE.search(before, cue.end()) for cue in _MEMORY.finditer(before))
 
 
 def tells_a_loss(text: str, start: int) -> bool:

@@ -1,4 +1,4 @@
-"""Dates, clock times, zones and durations, in the common ways of writing them.
+"""Dates, clock times and zones, in the common ways of writing them.
 
 A date may be partial (``April 2026``, ``March``); what is not written is None and matches
 anything. Numeric dates whose order is open (04/05/2026) carry both readings. Zones are resolved
@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
-from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from labelkit.grounding.folding import anchored
-from labelkit.grounding.units import convert, unit_of
 
 _MONTHS = {
     name: number
@@ -66,22 +64,10 @@ _ABBREVIATIONS = {
 }  # fmt: skip
 _REGIONS = {"ET": "America/New_York", "PT": "America/Los_Angeles", "CT": "America/Chicago",
             "Eastern": "America/New_York", "Pacific": "America/Los_Angeles"}  # fmt: skip
-_DURATION_UNIT = (
-    r"days?|d|hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|s|weeks?|months?|years?|yrs?"
-)
-_DURATION = re.compile(
-    rf"(?<![A-Za-z0-9_.])\d{{1,9}}(?:[.,]\d{{1,6}})?[ \u00a0-]?(?:{_DURATION_UNIT})(?![A-Za-z])\.?"
-    rf"(?:(?:,? and |, | |)\d{{1,9}}(?:\.\d{{1,6}})?[ \u00a0-]?(?:{_DURATION_UNIT})"
-    r"(?![A-Za-z])){0,4}"
-    r"|(?<!\w)PT(?=\d)(?:\d{1,6}H)?(?:\d{1,6}M)?(?:\d{1,6}S)?(?!\w)",
-    re.IGNORECASE,
-)
-_DURATION_PART = re.compile(r"(\d+(?:[.,]\d+)?)[ \u00a0-]?([A-Za-z]+)")
 _TIME_SIGN = re.compile(
     r"\d(?:[-/.:T\u5e74]\d|\s?[aApP]\.?[mM])|[Jj][au][nl]|[FfSs]e[bp]|[Mm]a[ry]|[Aa](?:pr|ug)|Oct|oct"
     r"|Nov|nov|[Dd]ec|JAN|FEB|MAR|APR|MAY|JU[NL]|AUG|SEP|OCT|NOV|DEC"
 )
-_DURATION_SIGN = re.compile(r"\d[ \u00a0-]?[dhmswyDHMSWY]|PT\d")
 # Where a match can begin, found many times faster than the match itself: each of these begins with
 # a class of characters and looks no further than the first few.
 _CAPITAL = re.compile("[JFMASOND]")
@@ -93,12 +79,10 @@ _DATE_DIGIT = re.compile(
 _MONTH_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.]){_M}\b\.?,?\Z", re.IGNORECASE)
 _LONGEST_MONTH = 11
 _CLOCK_SIGN = re.compile(r"\d(?<![A-Za-z0-9_:.].)(?=\d?(?::|\s?[aApP]\.?[mM]))")
-_DURATION_START = re.compile(
-    r"[\dpP](?:(?<=\d)(?<![A-Za-z0-9_.].)(?=\d{0,8}(?:[.,]\d{1,6})?[ \u00a0-]?[dhmswyDHMSWY\u017f])"
-    r"|(?<=[pP])(?=[tT]\d))"
+_JOIN = re.compile(
+    r"[\s,]*(?:\(?local(?: time)?\)?|hrs|hours)?[\s,]*(?:at|on|@|-|,|from|by|T|\()?\s*"
 )
-_CALENDAR = frozenset({"mo", "yr"})
-_JOIN = re.compile(r"[\s,]*(?:at|on|@|-|,|from|by|T|\()?\s*")
+_LONGEST_GAP = 20
 
 
 class When(NamedTuple):
@@ -317,7 +301,7 @@ def _joined(
         if held is not None:
             a, b = held[2][0], item[2][0]
             gap = text[held[1] : item[0]]
-            if len(gap) <= 12 and a.timed != b.timed and _JOIN.fullmatch(gap):
+            if len(gap) <= _LONGEST_GAP and a.timed != b.timed and _JOIN.fullmatch(gap):
                 dates, clock = (item[2], a) if a.timed else (held[2], b)
                 both = [
                     d._replace(
@@ -343,56 +327,3 @@ def read_time(text: str) -> When | None:
     if len(found) != 1 or found[0][1] - found[0][0] < len(text.strip()) - 1:
         return None
     return found[0][2][0]
-
-
-def find_durations(text: str) -> Iterator[tuple[int, int, Decimal, Decimal, str]]:
-    """Yield (start, end, amount, quantum, unit): seconds, or months for calendar units.
-
-    ``unit`` is the smallest unit written; ``quantum`` its last written digit, in that unit.
-    """
-    if not _DURATION_SIGN.search(text):
-        return
-    for m in anchored(_DURATION_START, _DURATION, text):
-        parts = list(_DURATION_PART.finditer(m[0]))
-        run: list[tuple[int, int, Decimal, Decimal, str]] = []
-        for part in parts:
-            one = _duration_part(part, len(parts) > 1 or m[0][:2].upper() == "PT")
-            if one and run and _longer(run[-1][4], one[4]):
-                run.append(one)
-                continue
-            yield from _summed(run, m.start())
-            run = [one] if one else []
-        yield from _summed(run, m.start())
-
-
-def _duration_part(
-    part: re.Match[str], in_chain: bool
-) -> tuple[int, int, Decimal, Decimal, str] | None:
-    word = part[2]
-    known = unit_of(word) or ""
-    if known == "m":
-        known = "min" if in_chain and word in {"m", "M"} else ""
-    value = Decimal(part[1].replace(",", "."))
-    base = "mo" if known in _CALENDAR else "s"
-    amount = convert(value, known, base) if known else None
-    if amount is None:
-        return None
-    places = len(part[1].replace(",", ".").partition(".")[2])
-    return part.start(), part.end(), amount, Decimal(1).scaleb(-places), known
-
-
-def _longer(unit: str, other: str) -> bool:
-    """Whether ``unit`` may stand before ``other`` in one duration."""
-    if (unit in _CALENDAR) != (other in _CALENDAR):
-        return False
-    into = "mo" if unit in _CALENDAR else "s"
-    one = Decimal(1)
-    return (convert(one, unit, into) or one) > (convert(one, other, into) or one)
-
-
-def _summed(
-    run: list[tuple[int, int, Decimal, Decimal, str]], offset: int
-) -> Iterator[tuple[int, int, Decimal, Decimal, str]]:
-    if run:
-        total = sum((part[2] for part in run), Decimal(0))
-        yield offset + run[0][0], offset + run[-1][1], total, run[-1][3], run[-1][4]

@@ -25,10 +25,11 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from labelkit.grounding.durations import find_durations
 from labelkit.grounding.folding import fold_values, has_digit
 from labelkit.grounding.free_numbers import find_numbers
 from labelkit.grounding.numbers import CODES, NUMBER, Reading, readings_of
-from labelkit.grounding.times import find_durations, find_times
+from labelkit.grounding.times import find_times
 from labelkit.grounding.value import Claims, Value, ValueKind
 
 __all__ = ["MOST_VALUES", "Value", "ValueKind", "find_values", "identifier", "scan"]
@@ -42,7 +43,8 @@ _LONGEST_PIECE = 1600
 _KEPT_LENGTH = 20_000
 _SHORT = 300
 _AROUND = 24
-_NUMBERED = r"\d[\dA-Za-z]{0,11}(?:[.-]\d[\dA-Za-z]{0,9}){0,3}(?:\([A-Za-z0-9]{1,5}\)){0,5}"
+_NUMBERED = r"\d[\dA-Za-z]{0,11}(?:[.-]\d[\dA-Za-z]{0,9}){0,3}"
+_NUMBERED += r"(?:\([A-Za-z0-9]{1,5}\)| \((?:[a-z]{1,3}|\d{1,2})\)){0,5}"
 _CITATION = re.compile(
     rf"(?:(?<!\w)(?:\d{{1,4}} (?:U\.?S\.?C\.?|C\.?F\.?R\.?) ?)?\u00a7{{1,2}}\s?"
     rf"|\b(?:sections?|sect?\.)\s)(?P<no>{_NUMBERED})"
@@ -173,7 +175,7 @@ def _citations(text: str) -> Iterator[Value]:
         return
     for m in _CITATION.finditer(text):
         number = (m["no"] or m[0]).rstrip(".-").lower()
-        canonical = "section " + number if m["no"] else " ".join(number.split())
+        canonical = "section " + number.replace(" (", "(") if m["no"] else " ".join(number.split())
         yield Value("citation", m.start(), m.end(), m[0], canonical=canonical)
 
 

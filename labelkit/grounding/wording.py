@@ -33,6 +33,7 @@ _NO = re.compile(
 _DENIES = re.compile(
     r"\b(?:not|no longer|never|isn't|wasn't|aren't|doesn't|without|out of)\b", re.I
 )
+_AFFIRMS = re.compile(r"\b(?:is|are|was|has|have|does|can|appears?|remains?)\b|\w's\b")
 _MISSING = re.compile(
     r"\b(?:null|none|n/a|not (?:available|reported|provided|given|specified|listed|known|found"
     r"|recorded|included|returned|stated)|unavailable|unknown|missing"
@@ -111,7 +112,9 @@ def polarity(text: str, field_words: tuple[str, ...]) -> Literal["yes", "no"] | 
             clause = clause_before(text, match.start())
             if _DENIES.search(clause) or stance(text, match.start(), match.end()) == "negated":
                 signals.add("no")
-            elif re.search(r"\b(?:is|are|was|has|have|does|can|appears?|remains?)\b", clause):
+            elif re.search(
+                r"\b(?:is|are|was|has|have|does|can|appears?|remains?)\b|\w's\b", clause
+            ):
                 signals.add("yes")
     if len(signals) == 1:
         return "yes" if "yes" in signals else "no"

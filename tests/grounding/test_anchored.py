@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelkit.grounding import free_numbers, stance, times, values, visible
+from labelkit.grounding import durations, free_numbers, stance, times, values, visible
 from labelkit.grounding.folding import anchored, has_digit
 from labelkit.grounding.numbers import NUMBER
 from labelkit.grounding.textcalls import _MARKERS, calls_in_text
@@ -33,7 +33,7 @@ TEXTS = st.lists(
     [
         (times._CAPITAL, times._MONTH_ALONE),
         (times._CLOCK_SIGN, times._CLOCK),
-        (times._DURATION_START, times._DURATION),
+        (durations._DURATION_START, durations._DURATION),
         (visible._TAG_SIGN, visible._TAGS),
         (visible._BAR_SIGN, visible._CHANNEL_END),
     ],
