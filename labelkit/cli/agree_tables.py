@@ -14,7 +14,7 @@ from rich.console import RenderableType
 from labelkit.cli import console
 from labelkit.stats.agreement import Coefficient, RaterPair
 from labelkit.stats.undefined import Number, Undefined, is_defined
-from labelkit.workflows.agreement import GroupAgreement, ItemVote, Scale, vote_tally
+from labelkit.workflows.agreement import GroupAgreement, ItemVote, Scale, Settled, vote_tally
 
 _MOST_PAIRS = 15
 _MOST_LABELS = 20
@@ -68,7 +68,7 @@ def show(
     out = console.out()
     out.print(console.plain(_head(source, scale)))
     for group in groups:
-        for part in _group(group, scale):
+        for part in _group(group):
             out.print(part)
     for remark in remarks:
         out.print(console.plain(f"Note: {remark}."))
@@ -96,14 +96,15 @@ def _head(source: Mapping[str, Any], scale: Scale) -> str:
     if source["n_missing"]:
         kinds = ", ".join(f"{text!r} {number:,}" for text, number in source["missing"].items())
         missing = f"; missing ratings: {source['n_missing']:,} ({kinds})"
-    weights = "" if scale.weights == "identity" else f"; {scale.weights} weights"
+    weights = f"; {scale.weights} weights" if scale.weights not in {None, "identity"} else ""
     return (
         f"{source['file']}: {source['n_rows']:,} rows, {source['layout']}, item {item}, "
         f"{parts}{missing}{weights}"
     )
 
 
-def _group(group: GroupAgreement, scale: Scale) -> list[RenderableType]:
+def _group(group: GroupAgreement) -> list[RenderableType]:
+    scale = group.scale
     where = [] if group.question is None else [f"question {group.question!r}"]
     where += [] if group.group == "all" else [group.group]
     title = (
@@ -125,9 +126,10 @@ def _group(group: GroupAgreement, scale: Scale) -> list[RenderableType]:
     return parts + [console.plain(line) for line in _lines(group, scale)]
 
 
-def _lines(group: GroupAgreement, scale: Scale) -> list[str]:
+def _lines(group: GroupAgreement, scale: Settled) -> list[str]:
     """What has to be said about the numbers: the paradox, the bands, weak intervals."""
-    lines = [group.remark] if group.remark else []
+    lines = [_compared(scale)] if scale.why else []
+    lines += [group.remark] if group.remark else []
     kappa = next((b for b in group.benchmarks if not b.borrowed), None)
     if kappa is not None and kappa.landis_koch and kappa.surely:
         sure = f"with 95% probability it is at least {kappa.surely}"
@@ -151,7 +153,15 @@ def _lines(group: GroupAgreement, scale: Scale) -> list[str]:
     return lines + [f"null ({reason}): {detail}." for reason, detail in holes.items()]
 
 
-def _coefficients(title: str, group: GroupAgreement, scale: Scale) -> RenderableType:
+def _compared(scale: Settled) -> str:
+    """Say that near labels count in part, where nobody asked for it."""
+    return (
+        f"Because {scale.why}, coefficients have {scale.weights} weights and alpha is given as "
+        f"{scale.level} too; --weights identity --level nominal compares labels as equal or not."
+    )
+
+
+def _coefficients(title: str, group: GroupAgreement, scale: Settled) -> RenderableType:
     bands = {b.coefficient: b for b in group.benchmarks}
     rows = []
     for c in group.coefficients:
@@ -165,7 +175,7 @@ def _coefficients(title: str, group: GroupAgreement, scale: Scale) -> Renderable
     return console.table(title, (*names, "items", "raters", "pairs", "band"), rows)
 
 
-def _interval_title(scale: Scale) -> str:
+def _interval_title(scale: Settled) -> str:
     return f"{100 * scale.confidence:g}% CI"
 
 
@@ -184,13 +194,13 @@ def _number(value: Number) -> str:
     return f"null ({value.reason.value})" if isinstance(value, Undefined) else f"{value:.4f}"
 
 
-def _name(name: str, scale: Scale) -> str:
+def _name(name: str, scale: Settled) -> str:
     if name == "gwet_ac":
         return "Gwet's AC1" if scale.weights == "identity" else "Gwet's AC2"
     return _NAMES.get(name, name)
 
 
-def _pairs(pairs: Sequence[RaterPair], scale: Scale) -> RenderableType:
+def _pairs(pairs: Sequence[RaterPair], scale: Settled) -> RenderableType:
     if len(pairs) > _MOST_PAIRS:
         return console.plain(_range(pairs))
     rows = [(f"{p.first} - {p.second}", *_values(p.result), f"{p.result.n_items:,}") for p in pairs]
@@ -224,7 +234,7 @@ def _categories(group: GroupAgreement) -> RenderableType:
         )
         for c in group.categories
     ]
-    columns = ("label", "share", "ratings", "specific agreement")
+    columns = ("label", "mean share per item", "ratings", "specific agreement")
     return console.table("Agreement label by label", columns, rows)
 
 

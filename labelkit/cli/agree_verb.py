@@ -77,14 +77,17 @@ class Words(click.ParamType[tuple[str, ...]]):
 )
 @click.option("--delimiter", metavar="CHAR", help="Of a CSV file; default: found from its header.")
 @click.option(
-    "--level", type=click.Choice(LEVELS), default="nominal", help="Level of measurement, for alpha."
+    "--level",
+    type=click.Choice(LEVELS),
+    help="Level of measurement, for alpha  [default: nominal; ordinal for an ordinal question]",
 )
 @click.option(
     "--weights",
     type=click.Choice(list(SCHEMES)),
-    default="identity",
-    help="How much two different labels agree, for all coefficients.",
+    help="How much two different labels agree, for all coefficients  [default: identity; "
+    "ordinal for an ordinal question, quadratic with --scores]",
 )
+@click.option("--scores", type=Words(), metavar="X,Y,Z", help="A number for each of --labels.")
 @click.option(
     "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -105,8 +108,9 @@ def command(  # noqa: PLR0913 - one parameter per option is click's way
     file: Path | None,
     rubric: str | None,
     folder: Path,
-    level: str,
-    weights: str,
+    level: str | None,
+    weights: str | None,
+    scores: tuple[str, ...] | None,
     confidence: float,
     votes: str | None,
     as_text: bool,
@@ -119,8 +123,13 @@ def command(  # noqa: PLR0913 - one parameter per option is click's way
     FILE is a CSV, TSV or JSON table: one row per item and one column per rater, or one row per
     rating (item, rater, label). Without FILE, --rubric compares the raters in the store.
     """
-    scale = Scale(level, weights, confidence)
-    if (file is None) == (rubric is None):
+    scale = Scale(level, weights, confidence, _numbers(scores, layout))
+    if file is None and rubric is None:
+        raise InputError(
+            "labelkit agree needs a table of ratings, for example `labelkit agree ratings.csv "
+            "--item id --raters ann,ben`, or the raters in a store, `labelkit agree --rubric NAME`"
+        )
+    if file is not None and rubric is not None:
         raise InputError(
             "name a file of ratings (labelkit agree ratings.csv), or the raters of a rubric "
             "(--rubric NAME), not both"
@@ -139,6 +148,24 @@ def command(  # noqa: PLR0913 - one parameter per option is click's way
         click.echo(_as_json(source, scale, groups, remarks, shown))
     else:
         show(source, scale, groups, remarks, ballots)
+
+
+def _numbers(texts: tuple[str, ...] | None, layout: dict[str, Any]) -> tuple[float, ...] | None:
+    if texts is None:
+        return None
+    try:
+        scores = tuple(float(text) for text in texts)
+    except ValueError:
+        raise InputError(
+            f"--scores {','.join(texts)!r} are not numbers; write 0,1,3 for --labels bad,fair,good"
+        ) from None
+    labels = layout["labels"]
+    if not labels or len(labels) != len(scores):
+        raise InputError(
+            f"{len(scores)} scores for {len(labels or ())} labels; give --labels in scale order "
+            "and one score for each"
+        )
+    return scores
 
 
 def _of_file(

@@ -41,17 +41,58 @@ _SURE = 0.95
 
 @dataclass(frozen=True)
 class Scale:
-    """How labels are compared.
+    """How labels are compared; what is None follows from the question (see ``settled``).
 
     Args:
         level: level of measurement for Krippendorff's alpha.
         weights: agreement weights of all other coefficients, a name of ``stats`` ``SCHEMES``.
         confidence: of every interval.
+        scores: a number for every label, in scale order; None counts 1, 2, 3, ...
     """
 
-    level: str = "nominal"
-    weights: str = "identity"
+    level: str | None = None
+    weights: str | None = None
     confidence: float = 0.95
+    scores: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The scale that one question was computed on.
+
+    Args:
+        level: level of measurement for Krippendorff's alpha.
+        weights: agreement weights.
+        confidence: of every interval.
+        scores: the scores behind weights and alpha.
+        why: why labels are compared by distance, where nobody asked for it; else empty.
+    """
+
+    level: str
+    weights: str
+    confidence: float
+    scores: tuple[float, ...] | None
+    why: str = ""
+
+
+def settled(scale: Scale, *, ordered: bool) -> Settled:
+    """Return the scale to compute with.
+
+    What was asked for is kept. Otherwise declared scores mean distances: quadratic weights and
+    interval alpha on the scores. An ordinal question means ranks: ordinal weights and ordinal
+    alpha. All other labels are equal or not.
+    """
+    if scale.scores is not None:
+        level, weights, why = "interval", "quadratic", "labels have scores"
+    elif ordered:
+        level, weights, why = "ordinal", "ordinal", "the question is ordinal"
+    else:
+        level, weights, why = "nominal", "identity", ""
+    if scale.level is not None and scale.weights is not None:
+        why = ""
+    return Settled(
+        scale.level or level, scale.weights or weights, scale.confidence, scale.scores, why
+    )
 
 
 @dataclass(frozen=True)
@@ -80,6 +121,7 @@ class GroupAgreement:
 
     question: str | None
     group: str
+    scale: Settled
     labels: tuple[Value, ...]
     labels_declared: bool
     n_items: int
@@ -127,17 +169,19 @@ def agreement_of(rated: Rated, scale: Scale) -> tuple[GroupAgreement, ...]:
     Raises:
         StatisticsError: for weights or a level that the labels do not allow.
     """
+    used = settled(scale, ordered=rated.ordered)
     groups = [("all", rated.table), *((s.name, s.table) for s in rated.strata)]
-    return tuple(_group(rated.question, name, table, scale) for name, table in groups)
+    return tuple(_group(rated.question, name, table, used) for name, table in groups)
 
 
-def _group(question: str | None, name: str, table: RatingTable, scale: Scale) -> GroupAgreement:
+def _group(question: str | None, name: str, table: RatingTable, scale: Settled) -> GroupAgreement:
     _check_order(question, table, scale)
-    summary = summarise(table, scale.weights, level=scale.confidence)
+    summary = summarise(table, scale.weights, scores=scale.scores, level=scale.confidence)
     coefficients = summary.coefficients + _alphas(table, scale)
     return GroupAgreement(
         question,
         name,
+        scale,
         table.categories,
         table.declared,
         table.n_items,
@@ -153,11 +197,11 @@ def _group(question: str | None, name: str, table: RatingTable, scale: Scale) ->
     )
 
 
-def _check_order(question: str | None, table: RatingTable, scale: Scale) -> None:
+def _check_order(question: str | None, table: RatingTable, scale: Settled) -> None:
     """Ask for the order of text labels in the words of this command."""
     if scale.level not in LEVELS:
         raise InputError(f"unknown level {scale.level!r}; choose one of: {', '.join(LEVELS)}")
-    ordered = scale.weights != "identity" or scale.level == "ordinal"
+    ordered = scale.weights != "identity" or scale.level == "ordinal" or scale.scores is not None
     texts = [c for c in table.categories if isinstance(c, str)]
     if ordered and texts and not table.declared:
         about = f" of question {question!r}" if question is not None else ""
@@ -168,15 +212,19 @@ def _check_order(question: str | None, table: RatingTable, scale: Scale) -> None
         )
 
 
-def _alphas(table: RatingTable, scale: Scale) -> tuple[Coefficient, ...]:
+def _alphas(table: RatingTable, scale: Settled) -> tuple[Coefficient, ...]:
     """Alpha at the level asked for and with the weights asked for, beside the nominal one."""
     out: tuple[Coefficient, ...] = ()
     if scale.level != "nominal":
         metric = cast(Level, scale.level)
-        alpha = krippendorff_alpha(table, metric, level=scale.confidence)
+        alpha = krippendorff_alpha(table, metric, scores=scale.scores, level=scale.confidence)
         out += (replace(alpha, name=f"krippendorff_alpha_{metric}"),)
     if scale.weights != "identity":
-        out += (krippendorff_alpha_weighted(table, scale.weights, level=scale.confidence),)
+        out += (
+            krippendorff_alpha_weighted(
+                table, scale.weights, scores=scale.scores, level=scale.confidence
+            ),
+        )
     return out
 
 

@@ -45,6 +45,7 @@ class Rated:
         strata: the same ratings, split.
         missing: cells that say that there is no rating, by what they say.
         remarks: sentences about how the ratings were read.
+        ordered: whether the labels are steps of a scale, by the question's own word.
     """
 
     question: str | None
@@ -53,6 +54,7 @@ class Rated:
     strata: tuple[Stratum, ...] = ()
     missing: Mapping[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    ordered: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +317,7 @@ def _rated(question: str | None, sheet: _Sheet, chosen: NDArray[np.bool_], layou
         items,
         _strata(table, [_chosen(c, chosen) for c in sheet.strata]),
         {str(sheet.cells[k]): int(times[k]) for k in absent},
-        tuple(remarks) + _idle(table),
+        tuple(remarks) + idle(table),
     )
 
 
@@ -347,10 +349,19 @@ def _refuse_continuous(q: int, shape: tuple[int, ...], cells: Sequence[Any], pla
         )
 
 
-def _idle(table: RatingTable) -> tuple[str, ...]:
-    """Name raters who rated nothing: a wrong column, most likely."""
-    idle = [str(r) for k, r in enumerate(table.raters) if k not in table.active]
-    if not idle or not table.active:
+def idle(table: RatingTable) -> tuple[str, ...]:
+    """Name raters who rated nothing, or nothing that others rated: they add no agreement."""
+    if table.patterns is None or not table.active:
         return ()
-    more = f" and {len(idle) - 3} more" if len(idle) > 3 else ""
-    return (f"without any rating: {', '.join(idle[:3])}{more}",)
+    shared = (table.ratings_per_row >= 2) & (table.freq > 0)
+    together = np.flatnonzero((table.patterns[shared] >= 0).any(axis=0))
+    none = [str(r) for k, r in enumerate(table.raters) if k not in table.active]
+    alone = [str(table.raters[k]) for k in table.active if k not in together]
+    out = [f"without any rating: {_names(none)}"] if none else []
+    if alone and len(table.active) > 1:
+        out.append(f"shares no item with any other rater: {_names(alone)}")
+    return tuple(out)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -15,7 +15,7 @@ from labelkit.errors import InputError
 from labelkit.stats.ratings import RatingTable, from_codes
 from labelkit.store import Store
 from labelkit.workflows.columns import read_rows, read_votes
-from labelkit.workflows.ratings import Rated, Stratum
+from labelkit.workflows.ratings import Rated, Stratum, idle
 from labelkit.workflows.rows import REASONS, Mask, Rows, Votes
 
 
@@ -51,7 +51,9 @@ def ratings_of_rubric(
             who = ", ".join(vote.name for vote in votes) or "nobody"
             remarks.append(f"question {asked.id!r} has no agreement: labelled by {who} only")
             continue
-        found.append(_rated(asked, votes, strata))
+        found.append(rated_votes(asked, votes, strata))
+        said = [f"question {asked.id!r}: {remark}" for remark in idle(found[-1].table)]
+        remarks += [remark for remark in said if remark not in remarks]
     return found, remarks
 
 
@@ -71,11 +73,20 @@ def _strata(rows: Rows, tags: Sequence[str], rubric: Rubric) -> list[tuple[str, 
     return out
 
 
-def _rated(
+def rated_votes(
     question: Question,
     votes: Sequence[Votes],
     strata: Sequence[tuple[str, Mask, str | None]],
+    items: Sequence[str] | None = None,
 ) -> Rated:
+    """Return votes as ratings, the one way for `labelkit agree` and for people's live agreement.
+
+    Args:
+        question: whose labels the votes are.
+        votes: one column per rater; states are missing ratings.
+        strata: name and rows of every stratum, and the subset whose labels apply there, or None.
+        items: names of the rows; default their numbers from 1.
+    """
     every = np.ones(len(votes[0].codes), dtype=bool)
     labels = [definition.name for definition in question.labels]
     missing: dict[str, int] = {}
@@ -87,12 +98,13 @@ def _rated(
     return Rated(
         question.id,
         _table(votes, labels, every, labels),
-        [str(k) for k in range(1, len(every) + 1)],
+        [str(k) for k in range(1, len(every) + 1)] if items is None else items,
         tuple(
             Stratum(name, _table(votes, labels, mask, question.labels_for(subset) or labels))
             for name, mask, subset in strata
         ),
         missing,
+        ordered=question.type == "ordinal",
     )
 
 

@@ -96,7 +96,9 @@ def test_json_has_everything_and_says_why_not(answer: Answer, tmp_path: Path) ->
     assert "only 'x' occurs" in group["remark"]
     assert {"se", "interval", "n_items", "n_raters", "n_pairs"} <= set(kappa)
     assert found["source"]["layout"] == "wide"
-    assert found["scale"] == {"level": "nominal", "weights": "identity", "confidence": 0.95}
+    assert found["scale"] == {"level": None, "weights": None, "confidence": 0.95, "scores": None}
+    used = found["groups"][0]["scale"]
+    assert (used["level"], used["weights"], used["why"]) == ("nominal", "identity", "")
 
 
 def test_high_agreement_with_low_kappa_is_explained_in_one_line(
@@ -162,7 +164,9 @@ def test_votes_in_the_reply_and_in_a_file(cli: Cli, answer: Answer, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "name a file of ratings"),
+        ((), "needs a table of ratings, for example `labelkit agree ratings.csv"),
+        (("small.csv", "--scores", "1,2"), "2 scores for 0 labels"),
+        (("small.csv", "--labels", "a,b", "--scores", "1,x"), "'1,x' are not numbers"),
         (("small.csv", "--rubric", "tool-failure"), "not both"),
         (("gone.csv",), "there is no file gone.csv"),
         (("small.csv", "--item", "id"), "no column 'id'"),
@@ -191,6 +195,35 @@ def test_mistakes_get_one_sentence(
     done = cli("agree", *words)
     assert done.code == 2
     assert sentence in done.sentence
+
+
+def test_declared_scores_make_near_labels_agree_in_part(
+    cli: Cli, answer: Answer, tmp_path: Path
+) -> None:
+    rows = [("q1", "bad", "bad"), ("q2", "fair", "good"), ("q3", "bad", "good")]
+    name = save(tmp_path / "s.csv", ("item", "ann", "ben"), rows)
+    words = (name, "--labels", "bad,fair,good", "--scores", "0,1,4")
+    (group,) = answer(*words)["groups"]
+    used = group["scale"]
+    assert (used["level"], used["weights"], used["scores"]) == ("interval", "quadratic", [0, 1, 4])
+    # Quadratic weights of scores 0, 1, 4: 1 - (d / 4)^2, so 1, 7/16 and 0 on the three items.
+    assert values(group)["percent_agreement"] == pytest.approx((1 + 7 / 16 + 0) / 3)
+    # Alpha on the scores: observed (0 + 9 + 16) / 3; expected over all pairs of 0 0 1 4 0 4.
+    scores = [0, 0, 1, 4, 0, 4]
+    apart = [(a - b) ** 2 for k, a in enumerate(scores) for b in scores[k + 1 :]]
+    alpha = 1 - (25 / 3) / (sum(apart) / len(apart))
+    assert values(group)["krippendorff_alpha_interval"] == pytest.approx(alpha)
+    shown = cli("agree", *words).out
+    assert "Because labels have scores" in shown
+    (plain,) = answer(*words, "--weights", "identity", "--level", "nominal")["groups"]
+    assert values(plain)["percent_agreement"] == pytest.approx(1 / 3)
+    assert plain["scale"]["why"] == ""
+
+
+def test_a_rater_who_shares_no_item_is_named(cli: Cli, tmp_path: Path) -> None:
+    rows = [("q1", "a", "a", ""), ("q2", "a", "b", ""), ("q3", "", "", "b")]
+    name = save(tmp_path / "alone.csv", ("item", "ann", "ben", "cleo"), rows)
+    assert "shares no item with any other rater: cleo" in cli("agree", name).out
 
 
 HOSTILE = "\x00\ud800 \u202e\x1b[31m[red]=cmd()[/red] {{ 7*7 }}"
@@ -232,16 +265,43 @@ VOTES = {  # item: model, rule, judge one, judge two; None is a failed label
 @pytest.fixture
 def labelled(tmp_path: Path) -> Path:
     """A folder with a rubric and the labels of three raters on six traces of two models."""
+    return store_of(tmp_path, RUBRIC, VOTES)
+
+
+@pytest.fixture
+def ordinal(tmp_path: Path) -> Path:
+    """The same with two raters and an ordinal question of three labels."""
+    steps = """\
+    labels:
+      - {name: rude, title: Rude, key: r, include: It is rude.}
+      - {name: plain, title: Plain, key: l, include: It is neither.}
+      - {name: polite, title: Polite, key: p, include: It is polite.}
+"""
+    text = re.sub(r"    labels:\n(      .*\n)+", steps, RUBRIC).replace(
+        "type: choice", "type: ordinal"
+    )
+    votes = {
+        0: ("big", "rude", "rude"),
+        1: ("big", "polite", "polite"),
+        2: ("big", "plain", "polite"),
+        3: ("big", "rude", "polite"),
+    }
+    return store_of(tmp_path, text, votes)
+
+
+def store_of(tmp_path: Path, text: str, votes: dict[int, tuple[str | None, ...]]) -> Path:
     rubric = tmp_path / "politeness"
     rubric.mkdir()
-    (rubric / "rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    (rubric / "rubric.yaml").write_text(text, encoding="utf-8")
     (rubric / "plain.md").write_text(TEMPLATE, encoding="utf-8")
     (rubric / "guideline.md").write_text("Read the answer. Choose.\n", encoding="utf-8")
     (tmp_path / "labelkit.yaml").write_text("store: sqlite:///labelkit.db\n", encoding="utf-8")
     loaded = load_rubric(rubric)
     spec = {"rubric_digest": loaded.digest}
     raters = [Rater(kind="rule", name="rule", version="1", spec=spec)]
-    raters += [Rater(kind="judge", name=n, version="1", spec=spec) for n in ("one", "two")]
+    raters += [Rater(kind="judge", name=n, version="1", spec=spec) for n in ("one", "two")][
+        : len(votes[0]) - 2
+    ]
     traces = [
         Trace(
             model=model,
@@ -250,7 +310,7 @@ def labelled(tmp_path: Path) -> Path:
             task_set="demo",
             task_id=f"t{k}",
         )
-        for k, (model, *_) in VOTES.items()
+        for k, (model, *_) in votes.items()
     ]
     labels = [
         Label(
@@ -262,11 +322,11 @@ def labelled(tmp_path: Path) -> Path:
             reason="parse" if value is None else None,
             created_at=START,
         )
-        for trace, (_, *said) in zip(traces, VOTES.values(), strict=True)
+        for trace, (_, *said) in zip(traces, votes.values(), strict=True)
         for rater, value in zip(raters, said, strict=True)
     ]
     with Store.open(f"sqlite:///{tmp_path / 'labelkit.db'}", create=True) as store:
-        add_tasks(store, [Task(set="demo", id=f"t{k}") for k in VOTES])
+        add_tasks(store, [Task(set="demo", id=f"t{k}") for k in votes])
         add_traces(store, traces)
         add_rubric(store, loaded)
         for rater in raters:
@@ -298,6 +358,22 @@ def test_raters_of_a_rubric(cli: Cli, answer: Answer, labelled: Path) -> None:
     shown = cli("agree", "--rubric", "politeness", "--by", "model", "--question", "tone")
     assert shown.code == 0
     assert "model=small" in shown.out
+
+
+def test_an_ordinal_question_is_compared_by_ranks(cli: Cli, answer: Answer, ordinal: Path) -> None:
+    (group,) = answer("--rubric", "politeness")["groups"]
+    used = group["scale"]
+    assert (used["level"], used["weights"]) == ("ordinal", "ordinal")
+    # Ordinal weights of three labels (Gwet): 1 for equal, 2/3 for neighbours, 0 for the ends.
+    assert values(group)["percent_agreement"] == pytest.approx((1 + 1 + 2 / 3 + 0) / 4)
+    assert "krippendorff_alpha_ordinal" in values(group)
+    shown = cli("agree", "--rubric", "politeness").out
+    assert "Because the question is ordinal" in shown
+    assert "Gwet's AC2" in shown
+    (plain,) = answer("--rubric", "politeness", "--weights", "identity", "--level", "nominal")[
+        "groups"
+    ]
+    assert values(plain)["percent_agreement"] == pytest.approx(2 / 4)
 
 
 def test_unknown_questions_and_tags_of_a_rubric(cli: Cli, labelled: Path) -> None:

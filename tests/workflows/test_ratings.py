@@ -361,7 +361,7 @@ def test_a_subset_is_compared_within_its_own_labels() -> None:
     ]
     required = np.array([True, True, True, False, False])
     strata = [("subset=required", required, "required"), ("subset=control", ~required, "control")]
-    rated = rubric_ratings._rated(asked, votes, strata)
+    rated = rubric_ratings.rated_votes(asked, votes, strata)
     assert rated.table.categories == ("a", "b", "c")
     assert [s.table.categories for s in rated.strata] == [("a", "b"), ("a", "c")]
     assert [(s.table.n_items, s.table.n_pairable) for s in rated.strata] == [(3, 3), (2, 1)]

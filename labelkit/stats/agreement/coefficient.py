@@ -239,8 +239,12 @@ def weighted_flags(counts: Floats, freq: Floats, distance: Floats) -> tuple[str,
         freq: how many items have that row, shape (d,).
         distance: disagreement of every two labels, shape (q, q), 0 on the diagonal.
     """
-    apart = distance[~np.eye(len(distance), dtype=bool)]
-    if not apart.size or float(np.ptp(apart)) <= TINY * float(np.abs(apart).max()):
+    q = len(distance)
+    if q <= 2:
+        return ()
+    # All entries but the diagonal, as a view: q - 1 runs of q + 1 entries after the first.
+    apart = distance.ravel()[1:].reshape(q - 1, q + 1)[:, :-1]
+    if float(apart.max() - apart.min()) <= TINY * float(np.abs(apart).max()):
         return ()
     r = counts.sum(axis=1)
     pairs = np.where(r >= 2, r * (r - 1.0), np.inf)

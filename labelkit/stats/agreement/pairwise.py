@@ -71,10 +71,12 @@ def cohen_kappa(
         return missing(name, table, why)
     first, second = table.active
     w = weight_matrix(weights, table, scores)
-    return cohen_from_counts(table.pair_counts(first, second), w, table, level)
+    return _cohen(table.pair_counts(first, second), w, kappa_floor(w), table, level)
 
 
-def cohen_from_counts(counts: Floats, w: Floats, table: RatingTable, level: float) -> Coefficient:
+def _cohen(
+    counts: Floats, w: Floats, floor: float, table: RatingTable, level: float
+) -> Coefficient:
     """Return Cohen's kappa of a q x q cross table with agreement weights ``w``."""
     name = "cohen_kappa"
     n = float(counts.sum())
@@ -97,7 +99,7 @@ def cohen_from_counts(counts: Floats, w: Floats, table: RatingTable, level: floa
         spread = 0.0  # what is left of two equal terms is rounding, not variance
     null = float((np.outer(rows, columns) * np.square(w - both)).sum()) - pe**2
     se = float(np.sqrt(spread / n)) / (1 - pe) ** 2
-    interval = z_interval(value, se, level, "fleiss_cohen_everitt", kappa_floor(w))
+    interval = z_interval(value, se, level, "fleiss_cohen_everitt", floor)
     return Coefficient(
         name,
         value,
@@ -117,9 +119,11 @@ def _sparse(counts: Floats, w: Floats) -> tuple[str, ...]:
     """Return the flags of ``sparse_flags`` and ``weighted_flags`` from a cross table."""
     n, given = float(counts.sum()), counts.sum(axis=0) + counts.sum(axis=1)
     top = int(given.argmax())
-    flags = ("few_disagreements",) if n - float(np.trace(counts)) < FEW else ()
+    flags: tuple[str, ...] = ("few_disagreements",) if n - float(np.trace(counts)) < FEW else ()
     if n - given[top] + counts[top, top] < FEW_RARE:
         flags += ("few_rare_labels",)
+    if len(counts) <= 2:
+        return flags
     first, second = np.nonzero(counts)
     both = np.eye(len(counts))[first] + np.eye(len(counts))[second]
     return flags + weighted_flags(both, counts[first, second], 1.0 - w)
@@ -139,11 +143,12 @@ def pairwise_cohen(
     if table.patterns is None:
         return ()
     w = weight_matrix(weights, table, scores)
+    floor = kappa_floor(w)
     return tuple(
         RaterPair(
             table.raters[a],
             table.raters[b],
-            cohen_from_counts(table.pair_counts(a, b), w, table, level),
+            _cohen(table.pair_counts(a, b), w, floor, table, level),
         )
         for a, b in combinations(table.active, 2)
     )
@@ -155,12 +160,14 @@ def light_kappa(
     *,
     scores: Sequence[float] | None = None,
     level: float = 0.95,
+    pairs: tuple[RaterPair, ...] | None = None,
 ) -> Coefficient:
     """Return Light's kappa: the mean of Cohen's kappa over all pairs of raters.
 
     Light (1971), Psychol. Bull. 76:365. ``parts`` holds the pairs' kappas in the order (1,2),
     (1,3), ..., (2,3), ...; a pair that is undefined is left out of the mean and flagged. The
-    literature gives no standard error that holds; use the bootstrap.
+    literature gives no standard error that holds; use the bootstrap. ``pairs`` are those of
+    ``pairwise_cohen`` where they are known already.
     """
     name = "light_kappa"
     why = nothing_to_compare(table)
@@ -168,14 +175,14 @@ def light_kappa(
         why = Undefined(Reason.ANONYMOUS_RATERS, "Light's kappa has to know who rated what")
     if why is not None:
         return missing(name, table, why)
-    pairs = tuple(
-        pair.result.value for pair in pairwise_cohen(table, weights, scores=scores, level=level)
-    )
-    known = [value for value in pairs if is_defined(value)]
+    if pairs is None:
+        pairs = pairwise_cohen(table, weights, scores=scores, level=level)
+    values = tuple(pair.result.value for pair in pairs)
+    known = [value for value in values if is_defined(value)]
     if not known:
         return replace(
             missing(name, table, Undefined(Reason.NO_VARIATION, "no pair of raters has a kappa")),
-            parts=pairs,
+            parts=values,
         )
     no_se = Undefined(Reason.NO_FORMULA, "Light's kappa has no accepted standard error; bootstrap")
     return Coefficient(
@@ -188,8 +195,8 @@ def light_kappa(
         table.n_items,
         table.n_raters,
         table.n_pairs,
-        parts=pairs,
-        flags=() if len(known) == len(pairs) else ("undefined_pairs_left_out",),
+        parts=values,
+        flags=() if len(known) == len(values) else ("undefined_pairs_left_out",),
     )
 
 

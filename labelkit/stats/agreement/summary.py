@@ -5,6 +5,7 @@ What ``labelkit agree`` prints. Every number comes from the functions beside thi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from labelkit.stats.agreement.alpha import krippendorff_alpha
@@ -62,13 +63,15 @@ def agreement_table(
     table: RatingTable,
     weights: Weights = "identity",
     *,
-    scores: tuple[float, ...] | None = None,
+    scores: Sequence[float] | None = None,
     level: float = 0.95,
+    pairs: tuple[RaterPair, ...] | None = None,
 ) -> tuple[Coefficient, ...]:
     """Return all coefficients that apply to the table.
 
     With two raters Cohen's kappa and Scott's pi, with more Fleiss, Conger and Light; PABAK for
-    two labels. Alpha is nominal under identity weights; other weights add the weighted forms.
+    two labels. Alpha is the nominal one whatever the weights. ``pairs`` saves the kappas of rater
+    pairs (Light's mean) where ``pairwise_cohen`` has found them already.
     """
     two = table.n_raters <= 2
     named = table.patterns is not None
@@ -84,7 +87,7 @@ def agreement_table(
         out.append(fleiss_kappa(table, weights, scores=scores, level=level))
         if named:
             out.append(conger_kappa(table, weights, scores=scores, level=level))
-            out.append(light_kappa(table, weights, scores=scores, level=level))
+            out.append(light_kappa(table, weights, scores=scores, level=level, pairs=pairs))
     out.append(gwet_ac(table, weights, scores=scores, level=level))
     out.append(brennan_prediger(table, weights, scores=scores, level=level))
     if two and table.q == 2:
@@ -94,26 +97,45 @@ def agreement_table(
 
 
 def summarise(
-    table: RatingTable, weights: Weights = "identity", *, level: float = 0.95
+    table: RatingTable,
+    weights: Weights = "identity",
+    *,
+    scores: Sequence[float] | None = None,
+    level: float = 0.95,
 ) -> AgreementSummary:
-    """Return all that is printed about one table of ratings."""
-    coefficients = agreement_table(table, weights, level=level)
+    """Return all that is printed about one table of ratings.
+
+    Args:
+        table: the ratings.
+        weights: agreement weights of all coefficients that take them.
+        scores: numeric scores of the labels, one each, for the weights; default 1..q.
+        level: confidence level.
+    """
+    pairs = pairwise_cohen(table, weights, scores=scores, level=level)
+    coefficients = agreement_table(table, weights, scores=scores, level=level, pairs=pairs)
     kappa = _kappa(coefficients)
     return AgreementSummary(
         coefficients,
-        pairwise_cohen(table, weights, level=level),
+        pairs,
         category_agreement(table),
         prevalence_and_bias(table),
         landis_koch_band(kappa.value) if kappa else None,
-        explain(table, coefficients),
+        explain(table, coefficients, weighted=not _is_identity(weights)),
     )
 
 
-def explain(table: RatingTable, coefficients: tuple[Coefficient, ...]) -> str:
+def _is_identity(weights: Weights) -> bool:
+    return isinstance(weights, str) and weights == "identity"
+
+
+def explain(
+    table: RatingTable, coefficients: tuple[Coefficient, ...], *, weighted: bool = False
+) -> str:
     """Return one line when agreement is high and kappa low, or when kappa does not exist.
 
     Feinstein & Cicchetti (1990), J. Clin. Epidemiol. 43:543: with one dominant label most
-    agreement is expected by chance, so a few disagreements cost much kappa.
+    agreement is expected by chance, so a few disagreements cost much kappa. ``weighted`` says
+    that the agreement counts near labels in part.
     """
     kappa, agreement = _kappa(coefficients), coefficients[0].value
     if kappa is None or not is_defined(agreement) or agreement < _HIGH_AGREEMENT:
@@ -128,8 +150,11 @@ def explain(table: RatingTable, coefficients: tuple[Coefficient, ...]) -> str:
         )
     if kappa.value >= _LOW_KAPPA:
         return ""
+    agree = f"Raters agree on {agreement:.0%} of pairs"
+    if weighted:
+        agree = f"Weighted agreement is {agreement:.0%}"
     return (
-        f"Raters agree on {agreement:.0%} of pairs but kappa is {kappa.value:.2f}: {share:.0%} of "
+        f"{agree} but kappa is {kappa.value:.2f}: {share:.0%} of "
         f"ratings are {label!r}, so most of the agreement is expected by chance; read AC1 and the "
         "agreement on the rare labels beside it."
     )

@@ -60,8 +60,10 @@ def kappa_floor(w: Floats) -> float:
     Ann. Math. 36:724) tells from the doubly centred matrix: all schemes here but ratio and
     bipolar weights, which may fail. Otherwise no floor is known, and -inf is returned.
     """
+    if len(w) <= 2 or np.count_nonzero(w) == len(w):
+        return -1.0  # two labels, or labels that are equal or not
     centred = w - w.mean(axis=0)[None, :] - w.mean(axis=1)[:, None] + w.mean()
-    return -1.0 if np.linalg.eigvalsh(centred).min(initial=0.0) >= -1e-9 else -np.inf
+    return -1.0 if np.linalg.eigvalsh(centred).min() >= -1e-9 else -np.inf
 
 
 def score_vector(table: RatingTable, scores: Sequence[float] | None) -> Floats:
