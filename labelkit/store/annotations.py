@@ -144,7 +144,7 @@ def _acts(connection: Connection, sample: int, question: str) -> Any:
             SUBMISSION.c.round,
             SUBMISSION.c.assignment_id,
             ANNOTATION.c.label_id,
-            _day(connection.dialect.name).label("day"),
+            day_of(connection.dialect.name).label("day"),
             SUBMISSION.c.act,
             SUBMISSION.c.guideline,
             LABEL.c.outcome,
@@ -160,8 +160,8 @@ def _acts(connection: Connection, sample: int, question: str) -> Any:
     )
 
 
-def _day(dialect: str) -> ColumnElement[str]:
-    """The UTC day of a submission; SQLite keeps moments as UTC texts."""
+def day_of(dialect: str) -> ColumnElement[str]:
+    """Return the UTC day of a submission as text; SQLite keeps moments as UTC texts."""
     if dialect == "sqlite":
         return func.substr(SUBMISSION.c.created_at, 1, 10)
     return func.to_char(func.timezone("UTC", SUBMISSION.c.created_at), "YYYY-MM-DD")

@@ -34,15 +34,29 @@ _LOCK = 0x6C61_6265_6C04
 
 
 def restore_sample(
-    store: Store, design: Design, items: Sequence[ItemRecord], guideline: str, created_at: datetime
+    store: Store,
+    design: Design,
+    items: Sequence[ItemRecord],
+    frame: Sequence[str],
+    guideline: str,
+    created_at: datetime,
 ) -> str:
     """Put a sample back as it was drawn, closed: nothing more is given out. Returns its id.
+
+    Args:
+        store: the store.
+        design: the sample's design.
+        items: its rows, in order.
+        frame: digests of the traces that it was drawn from. They are told from others by the
+            order of import, so the frame is exact in a store that held no other trace before.
+        guideline: digest of the rubric in force.
+        created_at: when it was drawn.
 
     Raises:
         StoreError: a trace of it is not in the store.
     """
+    last = max(_trace_keys(store, frame).values(), default=0)
     traces = _trace_keys(store, [item.trace for item in items])
-    last = max(traces.values(), default=0)
     rows = [(traces[i.trace], i.stratum, i.probability, i.again) for i in items]
     add_sample(store, design, last, rows)
     found = sample(store, design.digest)

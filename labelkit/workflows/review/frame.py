@@ -41,6 +41,7 @@ class Frame:
         votes: codes of every rule and judge.
         ensemble: their ensemble's code, or a state.
         excluded: rows of the rubric that are not in the frame, by reason.
+        remarks: identities of raters that were left out.
     """
 
     ids: NDArray[np.int64]
@@ -51,6 +52,7 @@ class Frame:
     votes: tuple[Votes, ...]
     ensemble: Codes
     excluded: dict[str, int]
+    remarks: tuple[str, ...]
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -80,7 +82,7 @@ def read_frame(
     """
     tags = [name for name in strata if name not in {ENSEMBLE, DISAGREEMENT}]
     rows, ids = read_rows(store, rubric, tags)
-    votes, _ = read_votes(store, rubric, question, ids)
+    votes, remarks = read_votes(store, rubric, question, ids)
     machines = [column for column in votes if column.kind != "person"]
     ensemble = combine(rubric.ensemble, machines, len(question.labels), rows.infra).codes
     early = np.ones(len(ids), dtype=bool) if last is None else ids <= last
@@ -105,6 +107,7 @@ def read_frame(
         votes=tuple(_only(column, kept) for column in machines),
         ensemble=ensemble[kept],
         excluded={reason: count for reason, count in excluded.items() if count},
+        remarks=tuple(remarks),
     )
 
 
