@@ -92,7 +92,9 @@ class Pairs(click.ParamType[dict[str, float]]):
 @click.option("--yes", metavar="A,B", help="Share of yes of the two raters  [default: --p twice]")
 @click.option("--power", type=SHARE, default=0.8, show_default=True, help="For --kappa.")
 @click.option("--json", "as_text", is_flag=True, help="Everything, for machines.")
+@click.pass_context
 def command(  # noqa: PLR0913 - one parameter per option is click's way
+    context: click.Context,
     *,
     population: int | None,
     margin: float,
@@ -116,22 +118,51 @@ def command(  # noqa: PLR0913 - one parameter per option is click's way
 ) -> None:
     """Sample size (Cochran), its split over strata, expected widths of the intervals.
 
-    With --have: how many more labels; with --kappa: how many items for a kappa.
+    With --have: how many more labels; with --kappa: how many items for a kappa. A draw is then
+    planned beside it only where --n or strata ask for one.
     """
+    draw = n is not None or strata is not None or strata_from is not None
+    draw = draw or (have is None and kappa is None)
+    _refuse_unused(context, draw=draw, have=have, kappa=kappa)
     wish = Wish(margin, confidence, rate, population, n, design_effect)
     sizes = _sizes(strata, strata_from, by)
-    results: dict[str, Any] = {
-        "plan": plan_sample(wish, sizes, Spread(allocation, minimum, sds or {}, rates or {}))
-    }
+    results: dict[str, Any] = {}
+    if draw:
+        spread = Spread(allocation, minimum, sds or {}, rates or {})
+        results["plan"] = plan_sample(wish, sizes, spread)
     if have is not None:
-        results["have"] = plan_more(*_have(have), wish)
+        results["have"] = plan_more(*_have(have), wish, sizes)
     if kappa is not None:
         asked = KappaWish(kappa, kappa_null, _shares(yes, rate), power)
         results["kappa"] = plan_kappa(asked, confidence)
     if as_text:
         click.echo(printable_json(as_json(results)))
     else:
-        _show(results)
+        _show(results, confidence)
+
+
+def _refuse_unused(
+    context: click.Context, *, draw: bool, have: str | None, kappa: float | None
+) -> None:
+    """Refuse an option that would change nothing, instead of passing over it in silence."""
+    typed = {
+        name
+        for name in context.params
+        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
+    }
+    unused: tuple[str, ...] = ()
+    needs = ""
+    about_draw = ("minimum", "sds", "rates", "allocation")
+    if kappa is None:
+        unused, needs = ("kappa_null", "yes", "power"), "--kappa"
+    elif not draw and have is None:
+        unused, needs = ("population", "margin", "design_effect", *about_draw), "a draw (--n)"
+    if have is not None and not draw:
+        unused, needs = (*about_draw, *(("rate",) if kappa is None else ())), "a draw (--n)"
+    for name in unused:
+        if name in typed:
+            option = next(p.opts[0] for p in context.command.params if p.name == name)
+            raise InputError(f"{option} has a meaning with {needs} only; leave it out or add that")
 
 
 def _sizes(
@@ -166,9 +197,18 @@ def _shares(text: str | None, rate: float) -> tuple[float, float]:
     return first, second
 
 
-def _show(results: dict[str, Any]) -> None:
+def _show(results: dict[str, Any], confidence: float) -> None:
     out = console.out()
-    plan: Plan = results["plan"]
+    if "plan" in results:
+        _show_plan(results["plan"])
+    if "have" in results:
+        out.print(console.plain(_progress(results["have"], confidence)))
+    if "kappa" in results:
+        out.print(console.plain(_kappa(results["kappa"])))
+
+
+def _show_plan(plan: Plan) -> None:
+    out = console.out()
     for line in _sentences(plan):
         out.print(console.plain(line))
     if plan.strata:
@@ -185,10 +225,15 @@ def _show(results: dict[str, Any]) -> None:
         ]
         columns = ("stratum", "rows", "draw", "inclusion", "expected rate", "expected +-")
         out.print(console.table(f"Strata ({plan.method} allocation)", columns, rows))
-    if "have" in results:
-        out.print(console.plain(_progress(results["have"], plan.wish.confidence)))
-    if "kappa" in results:
-        out.print(console.plain(_kappa(results["kappa"])))
+    whole = [s.name for s in plan.strata if s.n == s.size and s.n]
+    if whole:
+        verb = "is" if len(whole) == 1 else "are"
+        out.print(
+            console.plain(
+                f"{', '.join(whole)} {verb} drawn whole: +-0 there, because no row is left over "
+                "that could differ."
+            )
+        )
 
 
 def _sentences(plan: Plan) -> list[str]:
@@ -214,7 +259,8 @@ def _progress(progress: Progress, confidence: float) -> str:
     else:
         head = (
             f"Now {now.hits:g}/{now.n:g} = {now.value:.1%} "
-            f"({now.interval.low:.1%} - {now.interval.high:.1%}, {confidence:.4g} Wilson)"
+            f"({now.interval.low:.1%} - {now.interval.high:.1%}, {confidence:.4g} Wilson"
+            f"{_of_population(progress.population)})"
         )
     if isinstance(more.needed, Undefined) or isinstance(more.more, Undefined):
         return f"{head}: {more.needed} - no number of labels makes it +-{_points(progress.margin)}."
@@ -222,6 +268,10 @@ def _progress(progress: Progress, confidence: float) -> str:
         f"{head}: {more.more:,.0f} more labels ({more.needed:,.0f} in all) make it "
         f"+-{_points(progress.margin)} if the rate stays."
     )
+
+
+def _of_population(population: int | None) -> str:
+    return "" if population is None else f" corrected for a population of {population:,}"
 
 
 def _kappa(plan: KappaPlan) -> str:

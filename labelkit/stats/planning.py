@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 from labelkit.errors import StatisticsError
-from labelkit.stats.intervals import wilson_limits
+from labelkit.stats.intervals import Interval, wilson, wilson_limits
 from labelkit.stats.quantiles import check_level, normal_quantile
 from labelkit.stats.undefined import Number, Reason, Undefined
 
@@ -45,13 +45,40 @@ def expected_half_width(
         raise StatisticsError(
             f"rate {rate!r}, n {n!r} and design effect {design_effect!r} give no interval"
         )
-    effective = n / design_effect
-    if population is not None and population > 1:
-        if n >= population:
-            return 0.0
-        effective *= (population - 1) / (population - n)
+    if population is not None and n >= population:
+        return 0.0
+    effective = _effective(n, design_effect, population)
     low, high = wilson_limits(rate, effective, normal_quantile(level))
     return (high - low) / 2
+
+
+def interval_so_far(
+    hits: float,
+    n: int,
+    *,
+    level: float = 0.95,
+    design_effect: float = 1.0,
+    population: int | None = None,
+) -> Interval | Undefined:
+    """Return Wilson's interval of the labels so far, on the terms of ``expected_half_width``.
+
+    Without a design effect and a population it is ``intervals.wilson``. A population that is
+    labelled whole leaves nothing to estimate: the interval is the rate itself.
+    """
+    plain = wilson(hits, n, level)
+    if isinstance(plain, Undefined) or (design_effect == 1.0 and population is None):
+        return plain
+    if population is not None and n >= population:
+        return Interval(hits / n, hits / n, level, "census")
+    effective = _effective(n, design_effect, population)
+    low, high = wilson_limits(hits / n, effective, normal_quantile(level))
+    return Interval(low, high, level, "wilson_effective_n", plain.flags)
+
+
+def _effective(n: int, design_effect: float, population: int | None) -> float:
+    """Return rows of an endless population that say as much as n rows of this one."""
+    effective = n / design_effect
+    return effective if population is None else effective * (population - 1) / (population - n)
 
 
 def more_labels(
@@ -75,6 +102,8 @@ def more_labels(
         )
     if not 0 <= hits <= n:
         raise StatisticsError(f"{hits!r} hits out of {n!r} rows is impossible")
+    if population is not None and n > population:
+        raise StatisticsError(f"{n} labels of a population of {population} are impossible")
     rate = hits / n if n else 0.5
 
     def width(rows: int) -> float:

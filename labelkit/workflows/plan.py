@@ -6,7 +6,7 @@ It joins the formulas of ``labelkit.stats`` to one plan; it draws nothing and ne
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, sqrt
 from pathlib import Path
 from typing import Literal
@@ -25,6 +25,7 @@ from labelkit.stats.intervals import Proportion, proportion
 from labelkit.stats.planning import (
     MoreLabels,
     expected_half_width,
+    interval_so_far,
     kappa_sample_size,
     more_labels,
 )
@@ -92,9 +93,8 @@ class Plan:
         wish: what was asked for.
         cochran: the size that the margin needs, before the design effect.
         n: rows to draw.
-        half_width: expected half-width over all rows drawn; with strata drawn in proportion, or
-            without strata. It is undefined for other allocations, whose variance depends on the
-            rates of the strata.
+        half_width: expected half-width of the rate over the whole population. Undefined where a
+            stratum gets no row and the strata are not drawn in proportion at one rate.
         method: how rows are split; empty without strata.
         strata: the split.
     """
@@ -114,6 +114,7 @@ class Progress:
     now: Proportion
     margin: float
     more: MoreLabels
+    population: int | None = None
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ def plan_sample(
     if not 1.0 <= wish.design_effect < inf:
         raise InputError(f"a design effect of {wish.design_effect} is none; give 1 or more")
     population = _population(wish, strata)
+    if spread is not None and not strata:
+        _refuse_spread(spread)
     size = cochran_size(wish.margin, p=wish.rate, level=wish.confidence, population=population)
     n = wish.n if wish.n is not None else _inflated(wish, population, size)
     if population is not None and n > population:
@@ -167,9 +170,25 @@ def plan_sample(
         design_effect=wish.design_effect,
         population=population,
     )
-    if method not in {"", "proportional"}:
+    if method not in {"", "proportional"} or (spread is not None and spread.rates):
         half_width = _stratified(parts)
     return Plan(wish, size, n, half_width, method, parts)
+
+
+def _refuse_spread(spread: Spread) -> None:
+    """What is said of strata needs strata: an option that changes nothing is a mistake."""
+    given = {
+        "--rates": spread.rates,
+        "--sds": spread.sds,
+        "--minimum": spread.minimum,
+        f"--allocation {spread.method}": spread.method != "proportional",
+    }
+    for option, value in given.items():
+        if value:
+            raise InputError(
+                f"{option} is about strata, and none are given; add --strata NAME=SIZE,... or "
+                "--strata-from FILE --by COL"
+            )
 
 
 def _population(wish: Wish, strata: Mapping[str, int] | None) -> int | None:
@@ -209,6 +228,8 @@ def _split(
     bad = next((r for r in rates if not 0 <= r <= 1), None)
     if bad is not None:
         raise InputError(f"a rate of {bad} is no share; write 0.1 for 10%")
+    if spread.sds and spread.method != "neyman":
+        raise InputError("--sds decides a split by --allocation neyman only; leave it out")
     rows = _rows(strata, rates, spread, n)
     return tuple(
         _stratum(wish, name, size, drawn, rate)
@@ -269,21 +290,33 @@ def _stratified(parts: Sequence[StratumPlan]) -> Number:
     return sqrt(squares)
 
 
-def plan_more(hits: int, n: int, wish: Wish) -> Progress:
+def plan_more(hits: int, n: int, wish: Wish, strata: Mapping[str, int] | None = None) -> Progress:
     """Return how many more labels make the interval of hits / n as narrow as wished.
 
+    The interval now and the one wished for are on the same terms: both with the population's
+    correction (of the strata together, where they are given) and with the design effect.
+
     Raises:
-        StatisticsError: for more hits than rows.
+        StatisticsError: for more hits than rows, or more rows than the population.
     """
+    population = _population(wish, strata)
     more = more_labels(
         hits,
         n,
         wish.margin,
         level=wish.confidence,
         design_effect=wish.design_effect,
-        population=wish.population,
+        population=population,
     )
-    return Progress(proportion(hits, n, wish.confidence), wish.margin, more)
+    interval = interval_so_far(
+        hits,
+        n,
+        level=wish.confidence,
+        design_effect=wish.design_effect,
+        population=population,
+    )
+    now = replace(proportion(hits, n, wish.confidence), interval=interval)
+    return Progress(now, wish.margin, more, population)
 
 
 def plan_kappa(wish: KappaWish, confidence: float) -> KappaPlan:
