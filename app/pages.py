@@ -15,6 +15,9 @@ _READING = (
 _REVIEW = (
     ("views/annotate.py", "Annotate", Right.LABEL),
     ("views/adjudicate.py", "Adjudicate", Right.ADJUDICATE),
+    ("views/agreement.py", "Agreement", Right.SEE_LABELS),
+    ("views/judges.py", "Judges", Right.SEE_LABELS),
+    ("views/samples.py", "Samples", Right.SEE_LABELS),
 )
 
 

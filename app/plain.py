@@ -28,6 +28,13 @@ _STYLE = """<style>
 .lk-head { display: flex; gap: .9rem; align-items: baseline; flex-wrap: wrap }
 .lk-head h1 { font-size: 1.35rem; margin: 0; padding: 0; font-weight: 650 }
 .lk-head span { opacity: .78; font-size: .92rem; overflow-wrap: anywhere; unicode-bidi: isolate }
+.lk-cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem;
+  margin: .2rem 0 .6rem !important; padding: 0 }
+.lk-cards div { border: 1px solid var(--lk-line, rgb(128 128 128 / .35)); border-radius: 8px;
+  padding: .6rem .9rem; min-width: 0; overflow-wrap: anywhere }
+.lk-cards dt { font-size: .86rem; opacity: .85 } .lk-cards dd { margin: 0 }
+.lk-cards dd.n { font-size: 1.7rem; line-height: 1.3 }
+.lk-cards dd.s { font-size: .82rem; opacity: .8 }
 .lk-problem { border-left: 4px solid #C4453D; padding: .5rem .9rem; overflow-wrap: anywhere;
   white-space: pre-wrap; unicode-bidi: isolate }
 .lk-note { opacity: .78; font-size: .92rem; overflow-wrap: anywhere; white-space: pre-wrap;
@@ -62,6 +69,17 @@ def head(title: str, *facts: str) -> None:
     """A page's title with a few facts beside it."""
     spans = "".join(f"<span>{html.escape(visible(fact, 200))}</span>" for fact in facts if fact)
     st.html(f'<div class="lk-head"><h1>{html.escape(title)}</h1>{spans}</div>')
+
+
+def cards(facts: Sequence[tuple[str, str, str]]) -> None:
+    """Numbers to be seen at once: what it is, the number, and what belongs to it."""
+    items = "".join(
+        f"<div><dt>{html.escape(visible(name, 200))}</dt>"
+        f'<dd class="n">{html.escape(visible(number, 60))}</dd>'
+        f'<dd class="s">{html.escape(visible(more, 200))}</dd></div>'
+        for name, number, more in facts
+    )
+    st.html(f'<dl class="lk-cards">{items}</dl>')
 
 
 def signature(name: str) -> None:

@@ -25,7 +25,7 @@ export default function (component) {
       if (short.length > WORD) cell.classList.add('wide');
       if (i === 0 && row.open) {
         const link = el('a', '', short);
-        link.href = '?trace=' + encodeURIComponent(row.open);
+        link.href = data.page + '?trace=' + encodeURIComponent(row.open);
         link.dataset.trace = row.open;
         link.onclick = ev => {
           if (ev.ctrlKey || ev.metaKey || ev.shiftKey || ev.button) return;  // a new tab is wanted

@@ -16,7 +16,7 @@ _grid = st.components.v2.component(
 )
 
 
-def grid(
+def grid(  # noqa: PLR0913 - a table has that many sides
     caption: str,
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -26,6 +26,7 @@ def grid(
     opens: Sequence[str] = (),
     on_open: Callable[[str], None] | None = None,
     empty: str = "nothing here",
+    page: str = "",
 ) -> None:
     """Show a table.
 
@@ -38,6 +39,7 @@ def grid(
         opens: trace digest per row, to which its first cell leads.
         on_open: called with the digest of a row that was clicked.
         empty: what is said when there are no rows.
+        page: address of the page that shows a trace; empty for this one.
     """
 
     def opened() -> None:
@@ -55,6 +57,7 @@ def grid(
                 for place, cells in enumerate(rows)
             ],
             "empty": empty,
+            "page": page,
         },
         on_open_change=opened,
     )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
 from app.components.grid import grid
+from app.numbers import between, counted, percent, three
 from app.opened import choose_scheme, the_browser
 from app.plain import head, named, note, visible
-from labelkit.workflows.browse import Browser, Coefficient, Scheme, limits, number_or_reason
+from labelkit.workflows.browse import Browser, Coefficient, Scheme
 from labelkit.workflows.rates import RateResult
 from labelkit.workflows.report import ENSEMBLE, Agreement, RaterSummary, Report
 
@@ -23,26 +24,14 @@ INTERVAL = "#8390B8"
 """Of the middle: seen on the light and on the dark ground."""
 
 
-def counted(counts: Mapping[str, int]) -> str:
-    """Counts in words."""
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
-
-
-def percent(value: float | None) -> str:
-    """A share, or nothing."""
-    return "" if value is None else f"{value:.1%}"
-
-
 def coefficient_row(who: str, result: Coefficient) -> tuple[str, ...]:
     """One coefficient; where there is none, the reason."""
-    value, observed = number_or_reason(result.value), number_or_reason(result.observed)
-    ends = limits(result.interval)
     return (
         who,
         result.name.replace("_", " "),
-        f"({value})" if isinstance(value, str) else f"{value:.3f}",
-        "" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}",
-        "" if isinstance(observed, str) else percent(observed),
+        three(result.value),
+        between(result.interval),
+        percent(result.observed),
         f"{result.n_items:,}",
     )
 

@@ -43,10 +43,13 @@ __all__ = [
     "Fault",
     "Filters",
     "Found",
+    "Interval",
     "Line",
     "Neighbours",
+    "Number",
     "Scheme",
     "Store",
+    "Undefined",
     "limits",
     "number_or_reason",
 ]
