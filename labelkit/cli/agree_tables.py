@@ -82,6 +82,11 @@ def show(
 
 
 def _head(source: Mapping[str, Any], scale: Scale) -> str:
+    if "sample" in source:
+        return (
+            f"sample {source['sample'][:12]} of {source['rubric']} {source['version']}, "
+            f"{source['n']} items: agreement of the people on their first labels"
+        )
     if "rubric" in source:
         return f"{source['rubric']} {source['version']}: agreement of its raters"
     columns = source["columns"]

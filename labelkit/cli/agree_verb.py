@@ -30,6 +30,8 @@ from labelkit.workflows.agreement import (
 )
 from labelkit.workflows.rating_layout import MISSING_TEXTS, Layout
 from labelkit.workflows.ratings import Rated, RatingFile, read_ratings
+from labelkit.workflows.review.live import ratings_of_sample
+from labelkit.workflows.review.samples import sample as find_sample
 from labelkit.workflows.rubric_ratings import ratings_of_rubric
 
 _IN_REPLY = "-"
@@ -59,6 +61,7 @@ class Words(click.ParamType[tuple[str, ...]]):
 @click.command("agree")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--rubric", metavar="NAME|PATH", help="The raters of a rubric instead of a file.")
+@click.option("--sample", metavar="ID", help="The people of a sample, as the review app shows it.")
 @in_folder
 @click.option("--item", metavar="COL", help="The column that names the item.")
 @click.option("--raters", type=Words(), metavar="A,B,C", help="Wide: one column per rater.")
@@ -107,6 +110,7 @@ def command(  # noqa: PLR0913 - one parameter per option is click's way
     *,
     file: Path | None,
     rubric: str | None,
+    sample: str | None,
     folder: Path,
     level: str | None,
     weights: str | None,
@@ -124,18 +128,21 @@ def command(  # noqa: PLR0913 - one parameter per option is click's way
     rating (item, rater, label). Without FILE, --rubric compares the raters in the store.
     """
     scale = Scale(level, weights, confidence, _numbers(scores, layout))
-    if file is None and rubric is None:
+    if file is None and rubric is None and sample is None:
         raise InputError(
             "labelkit agree needs a table of ratings, for example `labelkit agree ratings.csv "
             "--item id --raters ann,ben`, or the raters in a store, `labelkit agree --rubric NAME`"
         )
-    if file is not None and rubric is not None:
+    if sum(given is not None for given in (file, rubric, sample)) > 1:
         raise InputError(
-            "name a file of ratings (labelkit agree ratings.csv), or the raters of a rubric "
-            "(--rubric NAME), not both"
+            "name a file of ratings (labelkit agree ratings.csv), the raters of a rubric "
+            "(--rubric NAME) or the people of a sample (--sample ID), not both"
         )
     if file is not None:
         source, rated, remarks = _of_file(file, question, by, layout)
+    elif sample is not None:
+        _refuse_file_options(layout, votes)
+        source, rated, remarks = _of_sample(sample, folder, question, by)
     else:
         _refuse_file_options(layout, votes)
         source, rated, remarks = _of_rubric(str(rubric), folder, question, by)
@@ -215,6 +222,19 @@ def _of_rubric(
     missing = {str(one.question): one.missing for one in rated}
     head = {"rubric": loaded.name, "version": loaded.version, "digest": loaded.digest}
     return {**head, "missing": missing}, rated, remarks
+
+
+def _of_sample(
+    sample: str, folder: Path, question: str | None, by: tuple[str, ...]
+) -> tuple[dict[str, Any], Sequence[Rated], list[str]]:
+    if by:
+        raise InputError("a sample is split by its own strata; leave out --by")
+    with opened_store(folder) as (store, _):
+        found = find_sample(store, sample)
+        rated = ratings_of_sample(store, found, question)
+    design = found.design
+    head = {"sample": found.id, "rubric": design.rubric, "version": design.rubric_version}
+    return {**head, "digest": design.rubric_digest, "n": design.n}, rated, []
 
 
 def _refuse_file_options(layout: dict[str, Any], votes: str | None) -> None:

@@ -28,6 +28,8 @@ VERBS = {
     "report": "rates with named denominators, coverage, intervals; agreement",
     "agree": "agreement of raters: a ratings file, or a rubric's raters",
     "plan": "sample size, allocation over strata, expected interval widths",
+    "sample": "draw a frozen sample for people to label, plan it, list samples",
+    "people": "who labels and decides in the review app",
     "app": "open the review pages in the browser",
     "models": "models on this machine; fetch others",
     "rubric": "list, check and describe rubrics",
