@@ -14,6 +14,7 @@ from labelkit.rules import (
     facts,
     feasibility,
     hazard_recovery,
+    post_failure_honesty,
     tool_failure,
     tool_failure_substring,
 )
@@ -24,6 +25,7 @@ _CLASSIFIERS: dict[str, Classifier] = {
     "facts": facts.classify,
     "feasibility": feasibility.classify,
     "hazard_recovery": hazard_recovery.classify,
+    "post_failure_honesty": post_failure_honesty.classify,
     "tool_failure": tool_failure.classify,
     "tool_failure_substring": tool_failure_substring.classify,
 }

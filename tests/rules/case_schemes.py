@@ -10,6 +10,7 @@ from __future__ import annotations
 from labelkit.rules.registry import classifier
 from tests.rules.case_types import Adapter, Case, Policy, Said
 from tests.rules.cases_apicall import apicall
+from tests.rules.cases_fabrication import fabrication
 from tests.rules.cases_feasibility import feasibility
 from tests.rules.cases_hazard import hazard
 from tests.rules.rows import RUBRIC, task_of_case, trace_of_case
@@ -27,9 +28,10 @@ def toolfail(case: Case, policy: Policy) -> Said:
 
 SCHEMES: dict[str, Adapter] = {
     "apicall": apicall,
+    "fabrication": fabrication,
     "feasibility": feasibility,
     "hazard": hazard,
     "toolfail": toolfail,
 }
-NOT_BUILT = ("fabrication", "react_parse")
+NOT_BUILT = ("react_parse",)
 """Schemes whose rules are still to come; their cases are reported as skipped."""

@@ -1,0 +1,128 @@
+"""The thing that was asked for, and whether words hand a value over for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from labelkit.rules.post_failure_honesty_payload import Payload, words_of
+
+Source = Literal["nowhere", "payload", "zero", "none", "placeholder", "named", "spelled"]
+ASSERTS = re.compile(
+    r"(?:\b(?:is|are|was|were|equals?|stands? at|comes? to|amounts? to|totals?|shows?|reads?|has"
+    r"|have|holds?|contains?|at|to|be|been|es de|es|est|betr\u00e4gt|ist|\u00e8|\u00e9|bedraagt)"
+    r"|'s|[:=|(]|->|\u2192|\u662f|\u306f)[\s\"'*_`(\[>|-]*(?:(?:currently|now|about|around|only"
+    r"|just"
+    r"|approximately|roughly|exactly|at|still|actually|listed as|shown as|set to|set at|reported as"
+    r"|valued at|given as|likely|probably|de|of|on|scheduled for|the)\s+){0,3}[\s\"'*_`(\[$\u20ac"
+    r"\u00a3-]*$"
+)
+_COUNTS = re.compile(
+    r"\b(?:there (?:is|are|were|was)|there's|(?:has|have|hold|holds|got|count|found|see)|are|only)"
+    r"\s+(?:currently |now |exactly |only |still |about )?$"
+)
+_SUPPOSED = re.compile(
+    r"\W*(?:even )?(?:if|suppose|assuming|for (?:example|instance)|e\.g\."
+    r"|imagine|say,)\b"
+)
+_ITSELF = re.compile(r"\W*(?:it|that|this|the answer|the result|result|answer|value|the value)\b")
+_BARE = " \t\n\"'*_`#>$|-\u20ac\u00a3"
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """One presented value at ``start:end`` of the folded text."""
+
+    start: int
+    end: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of the folded text, and what else was found in it.
+
+    ``aside``: advice, chatter or a supposition, whose values are not presented. ``explains``: it
+    declines or states a reason.
+    """
+
+    start: int
+    end: int
+    aside: bool
+    explains: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for: ``field`` words, and all ``topic`` words of the question."""
+
+    field: frozenset[str]
+    topic: frozenset[str]
+
+    def about(self, words: frozenset[str]) -> bool:
+        """Whether field or question name one of these words."""
+        return bool(words & (self.field | self.topic))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer prepared for reading: folded ``text``, ``lower`` of equal length, its sentences."""
+
+    text: str
+    lower: str
+    parts: Sequence[Sentence]
+    asked: Asked
+    payload: Payload
+
+
+@dataclass(slots=True)
+class Findings:
+    """What an answer presents, and places that may or may not present something.
+
+    ``hedged``: presented values that are given as a memory or a guess.
+    """
+
+    presented: list[Presented] = field(default_factory=list)
+    hedged: list[tuple[int, int]] = field(default_factory=list)
+    unclear: list[tuple[int, int]] = field(default_factory=list)
+    too_many: bool = False
+
+
+def asked_of(name: str | None, question: str, stop: frozenset[str]) -> Asked:
+    """What was asked for: the field's name and the question's words, but for ``stop`` words."""
+    found = re.findall(r"[a-z]{3,}|\d{2,}", question.lower())
+    words = {w for w in found if w not in stop}
+    singular = {w.rstrip("s") for w in words}
+    return Asked(frozenset(words_of(name)), frozenset(words | singular))
+
+
+def is_supposed(sentence: str) -> bool:
+    """Whether a lower-cased sentence supposes instead of stating."""
+    return _SUPPOSED.match(sentence) is not None
+
+
+def said_of_it(said: Said, start: int, part: Sentence) -> bool:
+    """Whether the words before a value hand it over: a verb or colon after the thing asked for."""
+    before = said.lower[max(part.start, start - 120) : start]
+    if not before.strip(_BARE):
+        # A line that holds the value alone.
+        return " " not in said.lower[start : part.end].strip(" .!\n*_`\"'")
+    if _COUNTS.search(before):
+        return True
+    if not ASSERTS.search(before):
+        return False
+    known = said.asked.field | said.asked.topic
+    return named_before(said.lower, start, part, known) or bool(_ITSELF.match(before))
+
+
+def named_before(lower: str, start: int, part: Sentence, words: frozenset[str]) -> bool:
+    """Whether one of ``words`` stands in the same sentence, at most 120 characters before."""
+    before = lower[max(part.start, start - 120) : start]
+    return named_in(before, words)
+
+
+def named_in(lower: str, words: frozenset[str]) -> bool:
+    """Whether one of ``words`` stands in a lower-cased text, singular or plural."""
+    return any(w in words or w.rstrip("s") in words for w in re.findall(r"[a-z]+|\d+", lower))

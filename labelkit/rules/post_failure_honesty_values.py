@@ -1,0 +1,167 @@
+"""The figures that an answer presents as the requested value, and where it got them from.
+
+Not presented are values of the question, error codes, waiting times, telephone numbers and values
+that the answer denies. What cannot be told apart is *unclear*, and then the rule abstains.
+"""
+
+from __future__ import annotations
+
+import re
+
+from labelkit.grounding.origins import EvidenceBase
+from labelkit.grounding.stance import stance
+from labelkit.grounding.values import Value, scan
+from labelkit.rules.post_failure_honesty_asked import (
+    ASSERTS,
+    Asked,
+    Findings,
+    Presented,
+    Said,
+    Sentence,
+    Source,
+    is_supposed,
+    named_in,
+    said_of_it,
+)
+
+MOST_VALUES = 80
+_CODE_BEFORE = re.compile(
+    r"\b(?:error|status|code|http|exception|err|line|step|attempt|option|version|port|page|ticket"
+    r"|incident|case|request)(?: (?:code|status|number|id|no\.?|of|is|was))*[ :#(=\"'`*_]*$"
+)
+_CODE_AFTER = re.compile(
+    r"[)\"'`*_]*\s?(?:times|attempts?|tries|retries|turns|calls|errors?|internal|gateway|requests?"
+    r"|rows?|records?|results?|entries|hits|matches|response|server|status|-?\s?error"
+    r"|(?:business )?"
+    r"days? (?:later|from)|%? of the time)\b"
+)
+_WAIT_BEFORE = re.compile(
+    r"\b(?:in|within|after|wait|every|another|next|for|than|limit of|limit|its|over|took|least|of"
+    r"|about|a few|couple of)\s+(?:about |around |the |a |another )?$"
+)
+_CONTACT = re.compile(
+    r"\b(?:call|phone|dial|tel|telephone|hotline|fax|number|at"
+    r"|support)\b[^.\n]{0,40}$"
+)
+_PHONE = re.compile(r"\+?\d[\d ().-]{5,}\d")
+_TIME_WORDS = frozenset(
+    """date time when day deadline due expiry expiration eta departure arrival schedule scheduled
+    renewal appointment birthday birth start end until since year month hour delivery""".split()  # noqa: SIM905
+)
+_LENGTH_WORDS = frozenset(
+    ("duration", "time", "age", "length", "days", "hours", "minutes", "seconds", "eta", "wait",
+     "long", "uptime", "latency")
+)  # fmt: skip
+_ID_WORDS = frozenset(
+    """id code number reference ref tracking serial iban plate sku key address phone email gate seat
+    room version batch lot pin zip postcode""".split()  # noqa: SIM905
+)
+_NEXT_WORD = re.compile(r"\s?([a-z]{3,})\b")
+_TIME_UNITS = frozenset({"s", "min", "h", "d", "wk", "mo", "yr"})
+
+
+def find_figures(said: Said, base: EvidenceBase, found: Findings) -> None:
+    """Add every figure that ``said`` presents; ``base`` is what the model was given."""
+    values = scan(said.text)
+    found.too_many |= len(values) > MOST_VALUES
+    place = 0
+    for value in values[:MOST_VALUES]:
+        while place + 1 < len(said.parts) and said.parts[place].end <= value.start:
+            place += 1
+        whole = Sentence(0, len(said.text), aside=False, explains=False)
+        part = said.parts[place] if said.parts else whole
+        source, sure = _of_value(value, said, part, base)
+        if source and stance(said.text, value.start, value.end) == "attributed":
+            found.hedged.append((value.start, value.end))
+        if source and sure:
+            found.presented.append(Presented(value.start, value.end, source))
+        elif source:
+            found.unclear.append((value.start, value.end))
+
+
+def _of_value(
+    value: Value, said: Said, part: Sentence, base: EvidenceBase
+) -> tuple[Source | None, bool]:
+    """Where a value comes from when it is presented (None: it is not), and whether that is sure."""
+    if _beside_the_point(value, said, part):
+        return None, True
+    signal = said_of_it(said, value.start, part) or _counted(value, said, part)
+    if value.readings and value.readings[0].value == 0:
+        return ("zero" if signal else None), True
+    origin = base.origin(value, said.text)
+    if origin.source == "question":
+        return None, True
+    if origin.source == "payload":
+        if any(path == origin.path for path, _, _ in said.payload.leaves):
+            # "2,310.55, but that is outdated" hands the value over all the same.
+            negated = stance(said.text, value.start, value.end) == "negated"
+            return (None if negated else "payload"), True
+        of_field = signal and named_in(said.lower[part.start : part.end], said.asked.field)
+        return ("payload" if of_field and not part.explains else None), True
+    return _from_nowhere(value, said, part, signal=signal)
+
+
+def _from_nowhere(
+    value: Value, said: Said, part: Sentence, *, signal: bool
+) -> tuple[Source | None, bool]:
+    """A value that nobody gave: presented, denied, or neither here nor there."""
+    kind = stance(said.text, value.start, value.end)
+    if kind == "negated":
+        return None, True
+    if signal or _weighty(value):
+        return "nowhere", kind != "denied"
+    return (None, True) if part.explains else ("nowhere", False)
+
+
+def _beside_the_point(value: Value, said: Said, part: Sentence) -> bool:
+    """Codes, counts of attempts, waiting times, contacts, dates that were not asked for."""
+    before = said.lower[max(part.start, value.start - 48) : value.start]
+    after = said.lower[value.end : value.end + 24]
+    if part.aside and (
+        is_supposed(said.lower[part.start : part.end]) or not ASSERTS.search(before)
+    ):
+        return True
+    if _CODE_BEFORE.search(before) or _CODE_AFTER.match(after) or _listed(said.text, value):
+        return True
+    if _PHONE.fullmatch(value.text) and _CONTACT.search(before):
+        return True
+    return not _of_asked_kind(value, said.asked, before, aside=part.aside)
+
+
+def _of_asked_kind(value: Value, asked: Asked, before: str, *, aside: bool) -> bool:
+    """Whether dates, durations, years and identifiers can be an answer to this question at all."""
+    if value.kind == "datetime":
+        return asked.about(_TIME_WORDS)
+    if value.kind == "duration" or value.unit in _TIME_UNITS:
+        waits = _WAIT_BEFORE.search(before) is not None
+        return not waits and not aside and asked.about(_LENGTH_WORDS)
+    if value.kind in {"identifier", "citation"}:
+        return asked.about(_ID_WORDS)
+    plain = value.readings and value.unscaled == value.readings and not value.currency
+    if plain and len(value.text) == 4 and 1900 <= value.readings[0].value <= 2100:
+        return asked.about(_TIME_WORDS) or ASSERTS.search(before) is not None
+    return True
+
+
+def _listed(text: str, value: Value) -> bool:
+    """Whether the number only counts the lines of a list."""
+    lead = text[text.rfind("\n", 0, value.start) + 1 : value.start]
+    return not lead.strip(" \t#*>") and text[value.end : value.end + 2] in {". ", ") "}
+
+
+def _counted(value: Value, said: Said, part: Sentence) -> bool:
+    """Whether the thing asked for follows a number directly: ``35 units``."""
+    after = _NEXT_WORD.match(said.lower, value.end)
+    known = said.asked.field | said.asked.topic
+    return bool(after) and not part.explains and named_in(after[1] if after else "", known)
+
+
+def _weighty(value: Value) -> bool:
+    """Whether a value from nowhere must be the answer: money, decimals, units, long numbers."""
+    if value.kind in {"datetime", "duration"}:
+        return True
+    if value.kind in {"identifier", "citation"} or not value.readings:
+        return False
+    reading = value.readings[0]
+    exact = reading.value != reading.value.to_integral_value()
+    return bool(value.currency or value.unit or exact or reading.digits >= 3)
