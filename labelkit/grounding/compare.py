@@ -24,6 +24,9 @@ _RATIO_LIKE = re.compile(
     re.IGNORECASE,
 )
 _UNSURE_UNITS = frozenset({"in", "t", "d", "s", "k", "l", "w", "m", "g", "h", "c", "f"})
+_MINOR = frozenset({"p", "pence", "cent", "cents"})
+_LETTERS = {"m": 6, "b": 9, "t": 12}
+_LARGE = 100_000
 _LOSS_NAME = re.compile(r"loss|declin|decreas|drop|deficit|shortfall|down|outflow", re.IGNORECASE)
 _CHANGE_NAME = re.compile(r"chang|growth|delta|return|net|gain|result|profit|income", re.IGNORECASE)
 
@@ -61,6 +64,8 @@ def far(value: Value, target: Target) -> bool:
     Most comparisons fail, and a plain number only needs its own readings looked at.
     """
     if value.unit is not None or target.scale or value.unscaled is not value.readings:
+        return False
+    if value.written_unit.lower() in _MINOR or value.written_unit.lower() in _LETTERS:
         return False
     if target.tolerance is not None or target.unit in {"percent", "bps"}:
         return False
@@ -101,6 +106,13 @@ def _grade(reading: Reading, target: Target) -> Grade | None:
 def _candidates(value: Value, target: Target, loss: bool) -> Iterator[tuple[Reading, bool]]:
     for reading in _signed(value.readings, target, loss):
         yield from _in_unit(reading, value, target)
+    word = value.written_unit.lower()
+    if word in _MINOR and target.currency:
+        for reading in _signed(value.readings, target, loss):
+            yield _times(reading, Decimal("0.01")), reading.sure
+    elif word in _LETTERS and target.unit is None and abs(target.value) >= _LARGE:
+        for reading in _signed(value.readings, target, loss):
+            yield _times(reading, Decimal(1).scaleb(_LETTERS[word])), reading.sure
     if target.scale:
         for reading in _signed(value.readings, target, loss):
             yield _times(reading, Decimal(1).scaleb(-target.scale)), reading.sure

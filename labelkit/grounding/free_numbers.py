@@ -37,6 +37,8 @@ _DIGIT_REACH = 20
 # What may stand directly before a digit, or before the space before it, without being a part of the
 # number.
 _OPENERS = frozenset("|*\"'`[{:;=,~<>/")
+_UNITS_TOO = frozenset({"m", "t", "b"})
+_POUNDS = frozenset({"pound", "pounds"})
 _GOES_ON = re.compile(r"\s+[A-Za-z]")
 _PERCENT_INSIDE = re.compile(r"\s?%\)")
 _MAY_BE_UNIT = frozenset(" \u00a0-%\u00b0\u2103")
@@ -66,26 +68,39 @@ def find_numbers(text: str, claims: Claims) -> Iterator[Value]:
             return
         position = max(match.end(), position + 1)
         readings = readings_of(match)
-        if not readings:
-            if "," in match["core"]:
-                yield from _listed(match)
-            continue
-        unscaled = _without_magnitude(readings, match) if match["mag"] else readings
-        start, end = _within_brackets(match)
-        if end < match.end():
-            position = end
-            if match["close"]:
-                readings = unscaled
-        elif match["open"] and (inside := _PERCENT_INSIDE.match(text, end)):
-            # (3.2%) may be a loss, as (3.2) may.
-            position = inside.end()
-            readings += tuple(r._replace(value=-r.value, sure=False) for r in readings)
-            yield Value(
-                "number", match.start(), position, text[match.start() : position], readings,
-                readings, "percent", currency(match), written_unit="%",
-            )  # fmt: skip
-            continue
-        yield _with_unit(text, start, end, readings, unscaled, currency(match))
+        if readings:
+            value, position = _value_of(text, match, readings)
+            yield value
+        elif "," in match["core"]:
+            yield from _listed(match)
+
+
+def _value_of(text: str, match: re.Match[str], readings: tuple[Reading, ...]) -> tuple[Value, int]:
+    """The value of a match, and where the search goes on."""
+    unscaled = _without_magnitude(readings, match) if match["mag"] else readings
+    start, end = _within_brackets(match)
+    if match["open"] and (inside := _PERCENT_INSIDE.match(text, match.end())):
+        # (3.2%) may be a loss, as (3.2) may.
+        start, end = match.start(), inside.end()
+        readings += tuple(r._replace(value=-r.value, sure=False) for r in readings)
+        value = Value(
+            "number", start, end, text[start:end], readings, readings, "percent",
+            currency(match), written_unit="%",
+        )  # fmt: skip
+        return value, end
+    if end < match.end() and match["close"]:
+        readings = unscaled
+    if match["mag"] in _UNITS_TOO and readings is unscaled and not match["close2"]:
+        # 12.5 m without money is a length, not a million.
+        end = min(end, match.end("close") if match["close"] else _digits_end(match))
+    value = _with_unit(text, start, end, readings, unscaled, currency(match))
+    if (match["cur3"] or "").lower() in _POUNDS and value.unit is None:
+        value = value._replace(unit="lb")
+    return value, end
+
+
+def _digits_end(match: re.Match[str]) -> int:
+    return match.end("exp") if match["exp"] else match.end("core")
 
 
 def _within_brackets(match: re.Match[str]) -> tuple[int, int]:
@@ -95,7 +110,7 @@ def _within_brackets(match: re.Match[str]) -> tuple[int, int]:
     if opened and not close and not close2 and not match["cur"]:
         return start + 1, end
     if close and not opened:
-        return start, match.end("exp") if match["exp"] else match.end("core")
+        return start, _digits_end(match)
     if close2 and not opened:
         return start, match.start("close2")
     return start, end

@@ -44,6 +44,8 @@ _NUMBER_WORDS = (
 _SPELLED = re.compile(
     r"\b(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b|\bpoint (?:zero|one|two"
     r"|three|four|five|six|seven|eight|nine)\b|\bhalf a (?:million|billion|percent)"
+    r"|\band (?:a half|three quarters|a quarter)\b"
+    rf"|\b(?:an?|{'|'.join(_NUMBER_WORDS[1:])}) (?:hundred|thousand|million|billion|trillion)\b"
 )
 _SPELLED_TIME = re.compile(
     rf"\b(?:half|quarter|couple|{'|'.join(_NUMBER_WORDS)}|an?|thirty|forty|fifty)\b"

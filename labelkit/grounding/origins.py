@@ -34,6 +34,9 @@ Strength = Literal["strong", "unsure", "weak"]
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _SQUEEZED = re.compile(r"[^a-z0-9]+")
 _NOT_SQUEEZED = bytes(c for c in range(128) if not (chr(c).islower() or chr(c).isdigit()))
+# A call sign such as V7QX3 turns from letters to digits and back more often than any word does.
+_TURNS = re.compile(r"[A-Z](?=\d)|\d(?=[A-Z])")
+_ODD_TURNS = 3
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
 _PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
 _MOST_OPERANDS = 64
@@ -340,10 +343,7 @@ def strength(value: Value, text: str, said: Stance | None = None) -> Strength:
         return "weak"
     general = GENERAL.search(clause_before(text, value.start)) is not None
     if value.kind == "identifier":
-        digits = sum(c.isdigit() for c in value.canonical)
-        separators = sum(value.text.count(c) for c in "-/_")
-        sure = digits >= 4 or (digits >= 3 and separators >= 2)
-        return "weak" if not sure or "://" in text[value.start - 8 : value.end] else "strong"
+        return _identifier_strength(value, text)
     if value.kind == "citation":
         return "unsure"
     if value.kind == "datetime":
@@ -351,6 +351,17 @@ def strength(value: Value, text: str, said: Stance | None = None) -> Strength:
         full = when.month and (when.day or when.year)
         return "unsure" if general or not full else "strong"
     return _number_strength(value, text, general)
+
+
+def _identifier_strength(value: Value, text: str) -> Strength:
+    if "://" in text[max(0, value.start - 8) : value.end]:
+        return "weak"
+    digits = sum(c.isdigit() for c in value.canonical)
+    separators = sum(value.text.count(c) for c in "-/_")
+    if digits >= 4 or (digits >= 3 and separators >= 2):
+        return "strong"
+    odd = len(_TURNS.findall(value.text)) >= _ODD_TURNS and value.text.isupper()
+    return "unsure" if odd else "weak"
 
 
 def _number_strength(value: Value, text: str, general: bool) -> Strength:

@@ -27,6 +27,7 @@ _NEGATION = re.compile(
 _MEMORY = re.compile(
     r"\b(?:recall\w*|remember\w*|from memory|(?:my|your|user's|the user's) (?:\w+ )?"
     r"(?:memory|training|knowledge|recollection|notes?|figure|estimate|guess|number|prior|assumption|anchor|belief)"
+    r"|(?:may|might) have (?:seen|heard|read)"
     r"|you (?:had|said|mentioned|thought|noted|quoted|have in mind|were thinking|cited)"
     r"|i (?:had|thought|assumed|believed|would have|expected|might have|used to)"
     r"|previously (?:thought|believed|remembered)|training data|used to (?:be|trade)|outdated"
@@ -35,8 +36,10 @@ _MEMORY = re.compile(
 )
 # "My memory says 44, the tool says": what is remembered is the 44.
 _OTHER_VALUE = re.compile(r"\d[^,;]{0,20}[,;]\s")
+_VALUE_BEFORE = re.compile(r"\d\S{0,3}\s(?:that |which )?$")
 _MEMORY_AFTER = re.compile(
-    r"^[^.;!?\n\d]{0,20}\b(?:from memory|in your notes|you (?:had|mentioned"
+    r"^[^.;!?\n\d]{0,20}\b(?:from memory|in your (?:notes|message|question|prompt)"
+    r"|you (?:had|mentioned"
     r"|remembered|recalled|noted|quoted|thought|cited)"
     r"|i (?:recalled|remembered|had)|(?:is|was) (?:outdated|out of date|stale"
     r"|wrong|incorrect|no longer))\b",
@@ -108,7 +111,13 @@ def stance(text: str, start: int, end: int) -> Stance:
 
 def _remembered(before: str) -> bool:
     """Whether the words before a mention speak of a memory of it, and not of another value."""
-    return any(not _OTHER_VALUE.search(before, cue.end()) for cue in _MEMORY.finditer(before))
+    for cue in _MEMORY.finditer(before):
+        said = before[: cue.start()]
+        # "The 60 you mentioned, it is": the 60. "As you said, it is": no memory but consent.
+        other = _VALUE_BEFORE.search(said) or said[-3:].lower() == "as "
+        if not other and not _OTHER_VALUE.search(before, cue.end()):
+            return True
+    return False
 
 
 def tells_a_loss(text: str, start: int) -> bool:

@@ -18,7 +18,9 @@ _TABLE: dict[str, tuple[str, str]] = {
     "oz": ("mass", "28.349523125"), "ml": ("volume", "0.001"), "l": ("volume", "1"),
     "w": ("power", "1"), "kw": ("power", "1000"), "mw": ("power", "1000000"),
     "wh": ("energy", "1"), "kwh": ("energy", "1000"), "mwh": ("energy", "1000000"),
-    "kb": ("data", "1000"), "mb": ("data", "1000000"), "gb": ("data", "1000000000"),
+    "byte": ("data", "1"), "kb": ("data", "1000"),
+    "kib": ("data", "1024"), "mib": ("data", "1048576"), "gib": ("data", "1073741824"),
+    "mb": ("data", "1000000"), "gb": ("data", "1000000000"),
     "tb": ("data", "1000000000000"), "s": ("time", "1"), "min": ("time", "60"),
     "h": ("time", "3600"), "d": ("time", "86400"), "ms": ("time", "0.001"),
     "wk": ("time", "604800"), "mo": ("months", "1"), "yr": ("months", "12"),
@@ -40,7 +42,7 @@ _NAMES = {
     "kph": "kmh", "knot": "kn", "knots": "kn", "%": "percent", "pct": "percent",
     "per cent": "percent", "percentage": "percent", "bp": "bps", "basis point": "bps",
     "basis points": "bps", "ratio": "fraction", "share": "fraction", "kilowatt": "kw",
-    "megawatt": "mw", "watt": "w",
+    "bytes": "byte", "megawatt": "mw", "watt": "w",
 }  # fmt: skip
 _PARTS = re.compile(r"[A-Za-z]+|%")
 _SCALES = {

@@ -280,7 +280,7 @@ def _ungrounded(
     invented = []
     unsure = []
     for value in answer.strangers:
-        if any(start <= value.start and value.end <= end for start, end in wanted):
+        if any(start <= value.start < end for start, end in wanted):
             continue
         grade = strength(value, answer.text, answer.stance(value.start, value.end))
         if grade == "strong":
