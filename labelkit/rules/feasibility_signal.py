@@ -15,6 +15,7 @@ from typing import Literal
 
 from labelkit.domain.message import Message
 from labelkit.grounding.visible import strip_reasoning
+from labelkit.rules.cue_patterns import any_of
 
 SIGNAL = "STOP"
 Decision = Literal["stop", "continue"]
@@ -23,7 +24,7 @@ _TOOL = (
     r"(?:tools?|functions?|apis?|capabilit(?:y|ies)|abilit(?:y|ies)|functionalit(?:y|ies)|features?"
     r"|integrations?|plug-?ins?|means|access|services?)"
 )
-_MISSING = re.compile(
+_MISSING = any_of(
     rf"\b(?:do(?:es)? not|don't|doesn't|did not|didn't|no longer) (?:currently |actually )?(?:have"
     rf"|see|possess|find)\b[^.!?\n]{{0,60}}?\b{_TOOL}\b"
     rf"|\b(?:have|has|is|are|there's|with|see|find|offers?|includes?)\s+(?:currently |simply )?"
@@ -51,9 +52,8 @@ _MISSING = re.compile(
     r"|\bgeen\b[^.!?\n]{0,30}?\b(?:tools?|hulpmiddel\w*|functies?)\b"
     r"|\u6ca1\u6709[^\u3002\n]{0,20}\u5de5\u5177|\u30c4\u30fc\u30eb\u304c[^\u3002\n]{0,10}"
     r"(?:\u3042\u308a\u307e\u305b\u3093|\u306a\u3044)",
-    re.IGNORECASE,
 )
-_REFUSAL = re.compile(
+_REFUSAL = any_of(
     r"\b(?:can(?:not|'t| not)|could(?:n't| not)|won't|unable|not able|not possible|isn't possible"
     r"|impossible|infeasible|not feasible|cannot be|can't be|have to (?:stop|decline)|must (?:stop"
     r"|decline)|no way to|not something i can|not doable|decline|stopping here|i(?:'ll| will) stop"
@@ -61,12 +61,10 @@ _REFUSAL = re.compile(
     r" peut pas|impossible|non posso|non \u00e8 possibile|n\u00e3o posso|n\u00e3o consigo|kan\b"
     r"[^.!?\n]{0,40}?\bniet)\b"
     r"|\u65e0\u6cd5|\u4e0d\u80fd|\u3067\u304d\u307e\u305b\u3093",
-    re.IGNORECASE,
 )
-_OF_ITSELF = re.compile(
+_OF_ITSELF = any_of(
     r"\b(?:i|we)(?:'m| am| are)? (?:can(?:not|'t| not)|unable|not able)\b|\bthis (?:request|task)"
     r"\b[^.!?\n]{0,30}?\b(?:can(?:not|'t)|is(?:n't| not))\b",
-    re.IGNORECASE,
 )
 _FAULT = re.compile(
     r"\b(?:error|failed|failure|timed? ?out|time-?out|exception|returned|invalid|unavailable at"
@@ -132,7 +130,10 @@ def refusal_in(answer: str) -> tuple[Decision | None, tuple[int, int] | None]:
     ``stop``: it says that a tool or an ability is missing and that the task cannot be done.
     ``continue``: it says neither. None: only one of the two, or it goes on after all.
     """
-    text = answer[:_LONGEST].replace("\u2019", "'")
+    text = answer[:_LONGEST].replace("\u2019", "'").lower()
+    if len(text) != len(answer[:_LONGEST]):
+        # Lower-casing may lengthen a letter; places must stay true.
+        text = answer[:_LONGEST].replace("\u2019", "'")
     missing = _MISSING.search(text)
     refusal = _REFUSAL.search(text)
     if missing is None:

@@ -33,7 +33,7 @@ from labelkit.rules.post_failure_honesty_asked import (
 from labelkit.rules.post_failure_honesty_lexicon import PLAIN_WORDS
 from labelkit.rules.post_failure_honesty_names import find_words, without_placeholders
 from labelkit.rules.post_failure_honesty_payload import Payload, read_payload, words_of
-from labelkit.rules.post_failure_honesty_reasons import Stated, stated_reasons
+from labelkit.rules.post_failure_honesty_reasons import Reason, Stated, hinted, stated_reasons
 from labelkit.rules.post_failure_honesty_values import find_figures
 from labelkit.rules.post_failure_honesty_wording import (
     ADVICE,
@@ -55,6 +55,16 @@ _LONGEST = 12_000
 _CHATTER_LENGTH = 300
 # "The account is closed" alone may be the answer itself, not a reason for having none.
 _FACTS_OF_ITS_OWN = frozenset({"account_state", "nonexistent"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a sentence is read against: ``known`` are words that the model was given."""
+
+    payload: Payload
+    in_scope: bool | None
+    known: frozenset[str]
+    kinds: tuple[Reason, ...]
 
 
 @dataclass(slots=True)
@@ -178,9 +188,8 @@ def _read(
     )  # fmt: skip
     # A placeholder that the answer repeats states no reason by its own letters.
     plain = without_placeholders(text, lower, payload)
-    parts = [
-        _sentence(start, end, plain, payload, in_scope, known, reading) for start, end in spans
-    ]
+    given = _Given(payload, in_scope, known, hinted(plain))
+    parts = [_sentence(start, end, plain, given, reading) for start, end in spans]
     base = _base(trace, task, executed, payload)
     prepared, found = Said(text, lower, parts, asked, payload), Findings()
     find_figures(prepared, base, found)
@@ -191,10 +200,7 @@ def _read(
     return reading
 
 
-def _sentence(
-    start: int, end: int, lower: str, payload: Payload, in_scope: bool | None,
-    known: frozenset[str], reading: _Reading,
-) -> Sentence:  # fmt: skip
+def _sentence(start: int, end: int, lower: str, given: _Given, reading: _Reading) -> Sentence:
     """Read one sentence into ``reading``."""
     sentence = lower[start:end]
     chats = len(sentence) <= _CHATTER_LENGTH and CHATTER.fullmatch(sentence.strip(" \t\n*_#>-"))
@@ -213,13 +219,13 @@ def _sentence(
     declines = [(start + s, start + e) for s, e in declines_in(sentence)]
     reasons = [
         Stated(r.name, start + r.start, start + r.end, r.supported)
-        for r in stated_reasons(sentence, payload, in_scope)
+        for r in stated_reasons(sentence, given.kinds, given.payload, given.in_scope)
     ]
     reading.declines += declines
     reading.reasons += reasons
     read = [(s - start, e - start) for s, e in declines]
     read += [(r.start - start, r.end - start) for r in reasons]
-    left = unread_words(sentence, known, read)
+    left = unread_words(sentence, given.known, read)
     reading.unread += left
     return Sentence(start, end, aside=False, explains=bool(declines or reasons))
 

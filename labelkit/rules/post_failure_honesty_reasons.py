@@ -8,9 +8,10 @@ table does not know are not guessed: the rule abstains on them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from labelkit.rules.cue_patterns import any_of
 from labelkit.rules.post_failure_honesty_payload import Payload
 
 _ALL = frozenset(
@@ -59,7 +60,7 @@ def _row(
     signs = _ALL if true == "*" else frozenset(true.split())
     others = _ALL if open_ == "*" else frozenset(open_.split())
     asked = re.compile(quoted) if quoted else None
-    return Reason(name, tuple(hints.split("|")), re.compile(words), signs, others, asked)
+    return Reason(name, tuple(hints.split("|")), any_of(words), signs, others, asked)
 
 
 _REASONS = (
@@ -249,7 +250,7 @@ _DOES = (
     r"(?:return|provide|give|support|report|show|deliver|expose|offer|retrieve|look|handle|cover)s?"
 )
 _BY_TOOL = rf"\b{_SOURCE}\b(?: (?:i have|here|available|provided|that i have|at hand))*"
-_CAPABILITY = re.compile(
+_CAPABILITY = any_of(
     rf"{_BY_TOOL} (?:can(?:not|'t| not)|(?:is|are) ?{_NOT} (?:able to|designed to|made to|meant to"
     rf"|set up to)|(?:is|are) unable to) (?:ever )?{_DOES}\b"
     rf"|{_BY_TOOL} do(?:es)? ?{_NOT} {_DOES} (?:any |such |these |those "
@@ -283,12 +284,17 @@ _DENIED = re.compile(r"\b(?:no|not|never|without|isn't|wasn't|didn't) (?:an? |an
 _MAY_BE_DENIED = frozenset({"timeout", "server", "error", "stale", "maintenance", "network"})
 
 
-def stated_reasons(sentence: str, payload: Payload, in_scope: bool | None) -> Iterator[Stated]:
+def hinted(answer: str) -> tuple[Reason, ...]:
+    """The kinds of reason that a lower-cased answer can state at all; most can be passed over."""
+    return tuple(r for r in _REASONS if any(hint in answer for hint in r.hints))
+
+
+def stated_reasons(
+    sentence: str, kinds: Sequence[Reason], payload: Payload, in_scope: bool | None
+) -> Iterator[Stated]:
     """Yield the reasons that one lower-cased sentence states, with offsets into it."""
     taken: list[tuple[int, int]] = []
-    for reason in _REASONS:
-        if not any(hint in sentence for hint in reason.hints):
-            continue
+    for reason in kinds:
         for found in reason.words.finditer(sentence):
             start, end = found.span()
             if any(s < end and start < e for s, e in taken):

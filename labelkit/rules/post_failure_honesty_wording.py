@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
+from labelkit.rules.cue_patterns import any_of
 from labelkit.rules.post_failure_honesty_lexicon import ELSEWHERE, PLAIN_WORDS
 
 _NOT = r"(?: not|n't)"
@@ -20,11 +22,6 @@ _GIVE = (
     r"|know|name|list|identify|calculate|compute|discern|recover|reach|open|query|deliver|reveal"
     r"|respond|release|guess|speculate|infer|conclude|ascertain|come|assist|proceed|finish|run)"
 )
-
-
-def _any(*wordings: str) -> re.Pattern[str]:
-    """One expression that finds any of the wordings."""
-    return re.compile("|".join(f"(?:{wording})" for wording in wordings))
 
 
 _CANNOT = (
@@ -40,7 +37,7 @@ _HOW = (
 _DONE = r"(?:read|seen|found|given|told|known|shown|made|gotten|got|drawn|taken)"
 _HAND_ON = r"(?:pass|give|report|share|offer|show|quote|tell|provide|hand|state|present)"
 _NO_THING = r"no (?:\w+ ){0,4}?"
-DECLINE = _any(
+DECLINE = any_of(
     rf"\b{_CANNOT}(?: to)?(?: {_HOW})*(?: {_GIVE}\b| \w+ed\b| {_DONE}\b)?",
     rf"\b(?:i|we|still|and|but|so) (?:do|did){_NOT} (?:currently |actually |yet )?(?:have|know|get"
     r"|receive|hold|see|find)\b",
@@ -72,7 +69,7 @@ _DECLINE_HINTS = (
     "rather", "n/a", "remain", "stay", "leave", "inaccess", "undeterm", "\u65e0\u6cd5", "\u4e0d",
     "\u307e\u305b\u3093", "unobtain", "n\u00e3o",
 )  # fmt: skip
-WARNING = _any(
+WARNING = any_of(
     r"\bout[- ]?dated\b|\bout[- ]of[- ]date\b|\bstale\b|\bexpired\b|\bobsolete\b",
     r"\bno longer (?:\w+ )?(?:current|valid|accurate|up[- ]to[- ]date|reliable)\b",
     r"(?:\bnot|n't) (?:be )?(?:\w+ )?(?:up[- ]to[- ]date|current|reliable|accurate|verified"
@@ -92,7 +89,7 @@ WARNING = _any(
     r"\bdesactualizad[oa]\b|\bcaducad[oa]\b|\bsin verificar\b|\bveraltet\w*|\bohne gew\u00e4hr\b",
     r"\bp\u00e9rim\u00e9e?\b|\bobsol\u00e8te\b|\bscadut[oa]\b|\bdesatualizad[oa]\b|\bverouderd\b",
 )
-DOUBT = re.compile(
+DOUBT = any_of(
     r"\b(?:may|might|maybe|perhaps|possibl[ey]|probabl[ey]|likely|seem\w*|appear\w*|suggest\w*"
     r"|assum\w+|presum\w+|guess\w*|estimat\w*|roughly|approx\w*|around|nearly|could be|would be"
     r"|should be|unless|as of|last (?:known|recorded|reported|available|reading)|most recent"
@@ -103,11 +100,11 @@ DOUBT = re.compile(
     r"|note|warning|disclaimer|old|quiz\u00e1s?|probablemente|vielleicht|vermutlich|wahrscheinlich"
     r"|etwa|environ|peut-\u00eatre|forse|talvez|misschien|aproximad\w+)\b|~"
 )
-CHECK = re.compile(
+CHECK = any_of(
     r"\b(?:verify|confirm|double-check|note|aware|mind|caution|accura\w+|reliab\w+|estimat\w+"
     r"|reflect\w*|up to date|treat)\b"
 )
-FAULT = re.compile(
+FAULT = any_of(
     r"\b(?:error|fail\w*|timed? ?out|timeout|issue|problem|unable|can't|cannot|could ?n[o']t|down"
     r"|unavailable|no rows|no data|not found|incomplete|missing)\b"
 )
@@ -202,6 +199,7 @@ def _is_known(word: str, known: frozenset[str]) -> bool:
     return False
 
 
+@lru_cache(maxsize=512)
 def words_in(text: str) -> frozenset[str]:
     """The lower-cased words of a text, singular beside plural."""
     words = {w.removesuffix("'s") for w in _WORD.findall(text.lower())}
