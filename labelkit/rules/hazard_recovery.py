@@ -23,7 +23,8 @@ from labelkit.rules.hazard_recovery_failures import (
     failure_mode,
     thresholds_of,
 )
-from labelkit.rules.hazard_recovery_match import apologises, exact, right_surface, typed
+from labelkit.rules.hazard_recovery_match import exact, typed
+from labelkit.rules.hazard_recovery_values import apologises, right_surface
 from labelkit.rules.ruling import Ruling
 
 POLICIES = ("typed", "exact_string")

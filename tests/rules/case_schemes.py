@@ -13,6 +13,7 @@ from tests.rules.cases_apicall import apicall
 from tests.rules.cases_fabrication import fabrication
 from tests.rules.cases_feasibility import feasibility
 from tests.rules.cases_hazard import hazard
+from tests.rules.cases_react import react
 from tests.rules.rows import RUBRIC, task_of_case, trace_of_case
 
 
@@ -31,7 +32,8 @@ SCHEMES: dict[str, Adapter] = {
     "fabrication": fabrication,
     "feasibility": feasibility,
     "hazard": hazard,
+    "react_parse": react,
     "toolfail": toolfail,
 }
-NOT_BUILT = ("react_parse",)
+NOT_BUILT: tuple[str, ...] = ()
 """Schemes whose rules are still to come; their cases are reported as skipped."""

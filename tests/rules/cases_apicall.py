@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,11 +16,13 @@ FREE = "order_independent"
 
 
 def tool_of(name: str, raw: Mapping[str, Any]) -> Tool:
-    """A declared function; one that is free of order takes its lists in any order too."""
+    """A declared function; where it is said to be free of order, so are its lists."""
+    said = raw.get(FREE)
     properties = {}
     for parameter, schema in raw.get("params", {}).items():
         typed = {key: value for key, value in schema.items() if key != "required"}
-        if raw.get(FREE) is True and typed.get("type") == "array":
+        named = isinstance(said, list) and parameter in said
+        if typed.get("type") == "array" and (said is True or named):
             typed.setdefault(FREE, True)
         properties[parameter] = typed
     required = [p for p, schema in raw.get("params", {}).items() if schema.get("required")]
@@ -34,15 +37,15 @@ def tool_of(name: str, raw: Mapping[str, Any]) -> Tool:
 
 def task_of(case: Case) -> Task:
     raw = case["task"]
-    bound = [i for i, c in enumerate(raw["gold_calls"]) if _bound(raw["schemas"], c["name"])]
+    gold = raw["gold_calls"]
     calls = tuple(
         ExpectedCall(
             name=call["name"],
             arguments=call["arguments"],
-            after=tuple(call.get("after", [b for b in bound if b < i and i in bound])),
+            after=tuple(call.get("after", [k for k in range(i) if _bound(raw, gold[k], call)])),
             supporting=bool(call.get("supporting", False)),
         )
-        for i, call in enumerate(raw["gold_calls"])
+        for i, call in enumerate(gold)
     )
     return Task(
         set="cases",
@@ -53,9 +56,23 @@ def task_of(case: Case) -> Task:
     )
 
 
-def _bound(schemas: Mapping[str, Mapping[str, Any]], name: str) -> bool:
-    """Whether a function's calls keep the author's order: only where that is said."""
-    return schemas.get(name, {}).get(FREE) is False
+def _bound(raw: Mapping[str, Any], first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Whether two listed calls keep their order, of which a case says nothing but who is free.
+
+    Writes to one and the same thing leave it as the last of them does, so their order is part of
+    what was asked for; writes to different things are independent.
+    """
+    schemas = [raw["schemas"].get(call["name"], {}) for call in (first, second)]
+    said = [schema.get(FREE) for schema in schemas]
+    if True in said or any(schema.get("effect") != "write" for schema in schemas):
+        return False
+    if said == [False, False]:
+        return True
+    things = [
+        {json.dumps(value) for value in call["arguments"].values() if isinstance(value, str | list)}
+        for call in (first, second)
+    ]
+    return bool(things[0] & things[1])
 
 
 def apicall(case: Case, policy: Policy) -> Said:
