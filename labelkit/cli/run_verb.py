@@ -8,11 +8,13 @@ import click
 
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.catalog.task_sets import load_conditions
-from labelkit.cli import console
+from labelkit.cli import console, judge_verb, report_verb
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import InputError
 from labelkit.rollout.arms import ARMS, RERUN
 from labelkit.rollout.protocols import protocol_names
+from labelkit.workflows.label import judge
+from labelkit.workflows.report import report
 from labelkit.workflows.run import RolloutRun, run
 from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of
 
@@ -36,7 +38,11 @@ from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of
 )
 @click.option("--arm", metavar="NAME", help=f"{', '.join(ARMS)}; default: baseline for hazards.")
 @click.option("--rerun-of", metavar="CONDITION", help="For --arm rerun: whose failures.")
-@click.option("--rerun-rubric", metavar="NAME|PATH", help="Whose rule says what failed.")
+@click.option(
+    "--rubric",
+    metavar="NAME|PATH",
+    help="For --rerun-of and --label; default: the rubric that the task set names.",
+)
 @click.option(
     "--failed",
     default="incorrect",
@@ -50,6 +56,7 @@ from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of
 @click.option("--temperature", default=0.0, type=click.FloatRange(0, 2), show_default=True)
 @click.option("--seed", default=42, type=int, show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first tasks.")
+@click.option("--label", is_flag=True, help="Then label with rule and judges, and report.")
 @in_folder
 def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
     tasks: str,
@@ -59,7 +66,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
     variants: Path | None,
     arm: str | None,
     rerun_of: str | None,
-    rerun_rubric: str | None,
+    rubric: str | None,
     failed: str,
     repeats: int,
     max_tokens: int,
@@ -67,10 +74,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
     temperature: float,
     seed: int,
     limit: int | None,
+    label: bool,
     folder: Path,
 ) -> None:
     """Turn tasks into traces. Rows that are there already are not played."""
     conditions = load_conditions(variants) if variants else None
+    found = None
     with opened_store(folder) as (store, settings), console.progress() as progress:
         source = load_tasks(store, tasks)
         manner = manner_of(
@@ -79,7 +88,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
             condition=condition,
             conditions=conditions,
             arm=RERUN if rerun_of is not None and arm is None else arm,
-            rerun=_rerun(source, rerun_of, rerun_rubric, failed),
+            rerun=_rerun(source, rerun_of, rubric, failed),
             max_turns=max_turns,
         )
         done = run(
@@ -94,16 +103,29 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
             seed=seed,
             progress=progress,
         )
+        if label:
+            scheme = load_rubric(_rubric_name(source, rubric, "--label"))
+            found = judge(store, scheme, settings, progress=progress), report(store, scheme)
     show(done)
+    if found is not None:
+        labelled, result = found
+        judge_verb.show(labelled, labelled.rubric)
+        report_verb.show(result)
+
+
+def _rubric_name(source: TaskSource, named: str | None, option: str) -> str:
+    """The rubric that was named, else the one of the task set's card."""
+    name = named or (source.card.rubric if source.card else "")
+    if not name:
+        raise InputError(f"{option} needs --rubric: these tasks name no rubric of their own")
+    return name
 
 
 def _rerun(source: TaskSource, of: str | None, rubric: str | None, failed: str) -> Rerun | None:
     """What is to be run again, with the set's own rubric where none is named."""
     if of is None:
         return None
-    name = rubric or (source.card.rubric if source.card else "")
-    if not name:
-        raise InputError("--rerun-of needs --rerun-rubric: the task set names no rubric")
+    name = _rubric_name(source, rubric, "--rerun-of")
     labels = tuple(label.strip() for label in failed.split(",") if label.strip())
     return Rerun(of=of, rubric=load_rubric(name), failed=labels)
 
