@@ -23,7 +23,10 @@ SETTINGS = "LABELKIT_APP"
 """And the one with the settings of the app, as JSON."""
 
 OF_SCHEME = ("rater", "code", "page", "report_rater")
-KEPT = ("scheme", *OF_SCHEME, "models", "domains", "subsets", "states", "disagree", "report_by")
+KEPT = (
+    *("scheme", *OF_SCHEME, "models", "domains", "subsets", "states", "disagree", "text", "labels"),
+    *("report_by", "sample_choice", "question_choice", "adjudicate_decided", "agreement_width"),
+)
 """Keys of the widgets by which people choose, on all pages."""
 
 

@@ -19,7 +19,7 @@ ICON = str(Path(__file__).parent / "icon.png")
 _SHOWN = 70
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 4.2rem 2rem 3rem; max-width: 1680px }
-[data-testid="stHeading"] h3 { font-size: 1.05rem; padding: .6rem 0 0 }
+[data-testid="stHeading"] h3 { font-size: 1.05rem; padding: .7rem 0 .35rem }
 [data-testid="stColumn"]:has(.st-key-desk) { position: sticky; top: 3.75rem;
   align-self: flex-start; max-height: calc(100vh - 4.2rem); overflow-y: auto; padding-right: .3rem }
 .lk-me { position: fixed; top: 1.05rem; right: 1.6rem; z-index: 999991; font-size: .88rem;
@@ -29,12 +29,11 @@ _STYLE = """<style>
 .lk-head h1 { font-size: 1.35rem; margin: 0; padding: 0; font-weight: 650 }
 .lk-head span { opacity: .78; font-size: .92rem; overflow-wrap: anywhere; unicode-bidi: isolate }
 .lk-cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem;
-  margin: .2rem 0 .6rem !important; padding: 0 }
+  margin: .2rem 0 .6rem }
 .lk-cards div { border: 1px solid var(--lk-line, rgb(128 128 128 / .35)); border-radius: 8px;
   padding: .6rem .9rem; min-width: 0; overflow-wrap: anywhere }
-.lk-cards dt { font-size: .86rem; opacity: .85 } .lk-cards dd { margin: 0 }
-.lk-cards dd.n { font-size: 1.7rem; line-height: 1.3 }
-.lk-cards dd.s { font-size: .82rem; opacity: .8 }
+.lk-cards span { display: block } .lk-cards .t { font-size: .86rem; opacity: .85 }
+.lk-cards .n { font-size: 1.7rem; line-height: 1.3 } .lk-cards .s { font-size: .82rem; opacity: .8 }
 .lk-problem { border-left: 4px solid #C4453D; padding: .5rem .9rem; overflow-wrap: anywhere;
   white-space: pre-wrap; unicode-bidi: isolate }
 .lk-note { opacity: .78; font-size: .92rem; overflow-wrap: anywhere; white-space: pre-wrap;
@@ -74,12 +73,12 @@ def head(title: str, *facts: str) -> None:
 def cards(facts: Sequence[tuple[str, str, str]]) -> None:
     """Numbers to be seen at once: what it is, the number, and what belongs to it."""
     items = "".join(
-        f"<div><dt>{html.escape(visible(name, 200))}</dt>"
-        f'<dd class="n">{html.escape(visible(number, 60))}</dd>'
-        f'<dd class="s">{html.escape(visible(more, 200))}</dd></div>'
+        f'<div role="listitem"><span class="t">{html.escape(visible(name, 200))}</span>'
+        f'<span class="n">{html.escape(visible(number, 60))}</span>'
+        f'<span class="s">{html.escape(visible(more, 200))}</span></div>'
         for name, number, more in facts
     )
-    st.html(f'<dl class="lk-cards">{items}</dl>')
+    st.html(f'<div class="lk-cards" role="list">{items}</div>')
 
 
 def signature(name: str) -> None:

@@ -12,9 +12,11 @@ from app.components.grid import grid
 from app.numbers import between, counted, percent, three
 from app.opened import choose_scheme, the_browser
 from app.plain import head, named, note, visible
+from app.who import somebody
 from labelkit.workflows.browse import Browser, Coefficient, Scheme
 from labelkit.workflows.rates import RateResult
 from labelkit.workflows.report import ENSEMBLE, Agreement, RaterSummary, Report
+from labelkit.workflows.review.access import Right, require
 
 GROUPINGS = ("model", "domain", "subset")
 CHART_ROWS = 60
@@ -151,6 +153,9 @@ def show(report: Report) -> None:
         note(remark)
 
 
+me = somebody()
+if me is not None:
+    require(me, Right.SEE_LABELS)
 browser = the_browser()
 title = st.container()
 scheme, rater, by = ask(browser)

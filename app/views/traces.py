@@ -12,9 +12,14 @@ import streamlit as st
 
 from app.components.grid import grid
 from app.components.trace import trace
-from app.opened import choose_scheme, the_browser
+from app.opened import choose_scheme, the_browser, the_store
 from app.plain import head, named, visible
+from app.who import somebody
+from labelkit.domain.person import Person
 from labelkit.workflows.browse import Browser, Choices, Filters, Scheme
+from labelkit.workflows.review.access import Right, require
+from labelkit.workflows.review.adjudicate import saw_labels
+from labelkit.workflows.review.assignment import samples_for
 
 Value = TypeVar("Value", bound=str | int | None)
 
@@ -56,18 +61,34 @@ def one_of(label: str, key: str, names: Mapping[Value, str], everything: str) ->
     return chosen
 
 
-def ask(opened: Browser) -> tuple[Scheme | None, Choices, Filters]:
+def shows_labels(person: Person | None) -> bool:
+    """Whether the list shows labels. Who may still be asked blind has to ask for them."""
+    if person is None or not samples_for(the_store(), person):
+        return True
+    return st.toggle("Show labels (these traces are then not offered to you blind)", key="labels")
+
+
+def ask(opened: Browser, *, labels: bool) -> tuple[Scheme | None, Choices, Filters]:
     """Draw the filters and return what they say."""
     first, second, third, fourth = st.columns([1.6, 1, 1, 0.8], vertical_alignment="bottom")
     with first:
         scheme = choose_scheme(opened)
     choices = opened.choices(scheme)
-    with second:
-        rater = one_of("Label of", "rater", {r: r for r in choices.raters}, "anybody")
-    with third:
-        code = one_of("is", "code", choices.codes if rater else {}, "anything")
-    with fourth:
-        disagree = st.toggle("Raters disagree", key="disagree", on_change=to_first_page)
+    rater, code, disagree = None, None, False
+    if labels:
+        with second:
+            rater = one_of("Label of", "rater", {r: r for r in choices.raters}, "anybody")
+        with third:
+            code = one_of("is", "code", choices.codes if rater else {}, "anything")
+        with fourth:
+            disagree = st.toggle("Raters disagree", key="disagree", on_change=to_first_page)
+    text = st.text_input(
+        "Text in the trace, word for word",
+        key="text",
+        on_change=to_first_page,
+        placeholder="anything",
+        max_chars=500,
+    )
     first, second, third, fourth = st.columns(4)
     with first:
         models = several("Model", "models", choices.models)
@@ -77,7 +98,8 @@ def ask(opened: Browser) -> tuple[Scheme | None, Choices, Filters]:
         subsets = several("Subset", "subsets", choices.subsets)
     with fourth:
         states = several("Row state", "states", choices.states)
-    return scheme, choices, Filters(models, domains, subsets, states, rater, code, disagree)
+    filters = Filters(models, domains, subsets, states, rater, code, disagree, text or "")
+    return scheme, choices, filters
 
 
 def open_trace(digest: str) -> None:
@@ -90,16 +112,26 @@ def close_trace() -> None:
     st.query_params.pop(LINK, None)
 
 
-def show_list(opened: Browser) -> None:
+def saw(person: Person | None, digests: Sequence[str]) -> None:
+    """Whoever has seen labels of a trace cannot label it blind any more."""
+    if person is not None:
+        for digest in digests:
+            saw_labels(the_store(), person, digest)
+
+
+def show_list(opened: Browser, person: Person | None) -> None:
     """The filters and one page of the traces that match."""
     title = st.container()
-    scheme, choices, filters = ask(opened)
+    labels = shows_labels(person)
+    scheme, choices, filters = ask(opened, labels=labels)
     st.session_state["asked"] = (scheme, filters)
     found = opened.find(scheme, filters, st.session_state.get("page", 1) - 1)
+    if labels and choices.raters:
+        saw(person, [line.digest for line in found.lines])
     with title:
         matching = "" if found.total == found.stored else f"{found.total:,} match"
         head("Traces", f"{found.stored:,} in {opened.place}", matching)
-    raters = [visible(name, 40) for name in choices.raters]
+    raters = [visible(name, 40) for name in choices.raters] if labels else []
     grid(
         "Traces",
         ["trace", "model", "task", "domain", "subset", "state", *raters],
@@ -111,7 +143,7 @@ def show_list(opened: Browser) -> None:
                 line.domain or "",
                 line.subset or "",
                 line.state,
-                *line.labels,
+                *(line.labels if labels else ()),
             )
             for line in found.lines
         ],
@@ -136,7 +168,7 @@ def show_list(opened: Browser) -> None:
             )
 
 
-def show_one(opened: Browser, digest: str) -> None:
+def show_one(opened: Browser, person: Person | None, digest: str) -> None:
     """One trace, with the way back and on."""
     view = opened.trace(digest)
     scheme, filters = st.session_state.get("asked", (None, Filters()))
@@ -153,12 +185,30 @@ def show_one(opened: Browser, digest: str) -> None:
             )
         place = "" if near.place is None else f"{near.place + 1:,} of {near.total:,}"
         head("Trace", view.digest, place)
-    trace(view)
+    blind = bool(view.ratings) and not unveiled(person, view.digest)
+    if not blind and view.ratings:
+        saw(person, [view.digest])
+    trace(view, blind=blind)
 
 
+def unveiled(person: Person | None, digest: str) -> bool:
+    """Whether a trace's labels are shown; who may still be asked blind has to ask for them."""
+    if person is None or not samples_for(the_store(), person) or st.session_state.get("labels"):
+        return True
+    shown: set[str] = st.session_state.setdefault("unveiled", set())
+    if digest not in shown and st.button(
+        "Show the labels (it is then not offered to you blind)", key=f"show_{digest}"
+    ):
+        shown.add(digest)
+    return digest in shown
+
+
+me = somebody()
+if me is not None:
+    require(me, Right.SEE_LABELS)
 browser = the_browser()
 wanted = st.query_params.get(LINK)
 if wanted:
-    show_one(browser, wanted)
+    show_one(browser, me, wanted)
 else:
-    show_list(browser)
+    show_list(browser, me)

@@ -24,6 +24,7 @@ from labelkit.store import Store
 from labelkit.store.growth import growth
 from labelkit.store.raters import rubrics
 from labelkit.store.reports import TraceTable, trace_table
+from labelkit.store.search import traces_with_text
 from labelkit.workflows.columns import read_votes
 from labelkit.workflows.ensemble import combine
 from labelkit.workflows.one_trace import TraceView, read_trace
@@ -80,7 +81,7 @@ class Filters:
     ``rater`` and ``code`` together ask for one rater's label (an index of the question's labels)
     or state (``labelkit.workflows.rows.REASONS``); one without the other does not filter.
     ``disagreement`` keeps traces to which at least two raters gave different labels; missing labels
-    are no disagreement.
+    are no disagreement. ``text`` keeps traces that hold it word for word.
     """
 
     models: tuple[str, ...] = ()
@@ -90,6 +91,7 @@ class Filters:
     rater: str | None = None
     code: int | None = None
     disagreement: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ class Browser:
         self._table: TraceTable | None = None
         self._votes: dict[tuple[str, str], _Votes] = {}
         self._reports: dict[tuple[str, ...], Report] = {}
+        self._texts: dict[str, NDArray[np.int64]] = {}
 
     @classmethod
     def open(cls, url: str) -> Self:
@@ -209,7 +212,7 @@ class Browser:
             InputError: a label of a rater is asked for who has none for this scheme.
         """
         table, votes = self._columns(scheme)
-        rows = _matching(table, votes, filters)
+        rows = self._matching(table, votes, filters)
         pages = max(1, -(-len(rows) // PAGE))
         page = min(max(page, 0), pages - 1)
         names = _code_names(scheme)
@@ -220,7 +223,7 @@ class Browser:
     def neighbours(self, scheme: Scheme | None, filters: Filters, digest: str) -> Neighbours:
         """Return the traces before and after this one among those that match; see ``find``."""
         table, votes = self._columns(scheme)
-        rows = _matching(table, votes, filters)
+        rows = self._matching(table, votes, filters)
         digests = _digests(table)[rows]
         at = np.flatnonzero(digests == digest)
         if len(at) == 0:
@@ -260,6 +263,17 @@ class Browser:
             self._growth, self._table = now, None
             self._votes.clear()
             self._reports.clear()
+            self._texts.clear()
+
+    def _matching(self, table: TraceTable, votes: _Votes, filters: Filters) -> NDArray[np.int64]:
+        """Places of the matching rows; which ones hold a text is read once per text."""
+        rows = _matching(table, votes, filters)
+        if not filters.text:
+            return rows
+        with self._lock:
+            if filters.text not in self._texts:
+                self._texts[filters.text] = traces_with_text(self._store, filters.text)
+            return rows[np.isin(table.id[rows], self._texts[filters.text])]
 
     def _columns(self, scheme: Scheme | None) -> tuple[TraceTable, _Votes]:
         """Return columns and votes of one and the same state of the store."""
