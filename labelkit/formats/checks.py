@@ -31,8 +31,7 @@ def check_calls(trace: Trace, notes: Notes) -> None:
     made: set[str] = set()
     for message in trace.messages:
         for call in message.tool_calls:
-            if not is_json_object(call.arguments):
-                notes.odd(BAD_ARGUMENTS)
+            check_arguments(call.arguments, notes)
             if call.id is not None:
                 made.add(call.id)
         if message.role == "tool" and message.tool_call_id is not None:
@@ -45,8 +44,13 @@ def check_result(call_id: str, made: Container[str], notes: Notes) -> None:
         notes.odd(FOREIGN_RESULT)
 
 
-def is_json_object(text: str) -> bool:
-    """Whether an argument text will be read as an object by whoever looks at calls later."""
+def check_arguments(text: str, notes: Notes) -> None:
+    """Note an argument text that nobody who looks at calls later will read as an object."""
+    if not _is_json_object(text):
+        notes.odd(BAD_ARGUMENTS)
+
+
+def _is_json_object(text: str) -> bool:
     try:
         value: Any = orjson.loads(text)
     except ValueError:

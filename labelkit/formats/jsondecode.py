@@ -21,12 +21,20 @@ NOT_UTF8 = "the record holds bytes that are not UTF-8"
 
 @dataclass(slots=True)
 class Record:
-    """One decoded record: 1-based line or 0-based array index, and its value or its fault."""
+    """One decoded record: 1-based line or 0-based array index, and its value or its fault.
+
+    ``raw`` is its text where ``value`` was decoded quickly: integers beyond 64 bits are floats.
+    """
 
     number: int
     value: Any = None
     broken: str | None = None
     notes: Notes = field(default_factory=Notes)
+    raw: bytes | None = None
+
+    def exactly(self) -> Record:
+        """Return the record as the exact decoder reads it."""
+        return self if self.raw is None else line_record(Decoder(), self.number, self.raw)
 
 
 class Decoder:

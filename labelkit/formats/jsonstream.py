@@ -13,14 +13,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
+
 from labelkit.formats.jsondecode import NOT_UTF8, Decoder, Record, decoded, line_record
 from labelkit.formats.jsonwindow import SPACE, SPACE_COMMA, Window, element, elements, skip_list
+
+READ_BYTES = 1 << 20
 
 __all__ = ["Record", "json_records", "json_value", "member_records", "members"]
 
 
-def json_records(path: Path) -> Iterator[Record]:
+def json_records(path: Path, *, quick: bool = False) -> Iterator[Record]:
     """Yield the records of a JSON Lines file, of one JSON array, or one object.
+
+    With ``quick`` the lines of a file are decoded by a faster decoder that keeps everything but
+    integers beyond 64 bits; each such record can be asked for the exact one.
 
     Constant memory for lines and arrays: the largest record and a window. A file that begins with
     ``[`` is an array; a file whose first line is no whole value and whose second line does not
@@ -33,7 +40,7 @@ def json_records(path: Path) -> Iterator[Record]:
     elif shape == "single":
         yield _single(path)
     else:
-        yield from _lines(path)
+        yield from _lines(path, quick=quick)
 
 
 def json_value(data: bytes, number: int = 1) -> Record:
@@ -118,11 +125,17 @@ def _next_full_line(file: IO[bytes]) -> bytes:
     return b""
 
 
-def _lines(path: Path) -> Iterator[Record]:
+def _lines(path: Path, *, quick: bool) -> Iterator[Record]:
     decoder = Decoder()
-    with path.open("rb") as file:
+    with path.open("rb", buffering=READ_BYTES) as file:
         for number, raw in enumerate(file, start=1):
             line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+            if quick:
+                try:
+                    yield Record(number, orjson.loads(line), raw=line)
+                    continue
+                except ValueError:
+                    pass  # not JSON, or JSON that only the exact decoder mends
             if line.strip():
                 yield line_record(decoder, number, line)
 

@@ -25,10 +25,10 @@ def too_deep(item: Task | Trace) -> bool:
         free.append(item.reference.payload)
         free += [call.arguments for call in item.reference.expected_calls]
         free += [tool.parameters for tool in item.tools]
-    return any(_deeper(value) for value in free if value)
+    return any(deeper(value) for value in free if value)
 
 
-def _deeper(value: Any) -> bool:
+def deeper(value: Any) -> bool:
     """Whether a value is nested too deeply; walks level by level, so that it cannot overflow."""
     level = [value]
     for _ in range(MAX_DEPTH):

@@ -13,16 +13,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from labelkit.domain.message import Message
 from labelkit.domain.task import Task, Tool
 from labelkit.domain.trace import RowState, Trace, Usage
+from labelkit.domain.trace_text import TraceText, write_trace
 from labelkit.formats import rows
 from labelkit.formats.chat import prompt_of, read_message, read_messages, read_tools
 from labelkit.formats.jsonstream import json_records
+from labelkit.formats.nesting import deeper
+from labelkit.formats.plain_chat import PlainTalk, exact, plain_talk
 from labelkit.formats.reader import (
     BrokenRecordError,
     Head,
@@ -39,6 +42,7 @@ _USED = frozenset({
     "tool_mode", "tools", "functions",
 })  # fmt: skip
 _REPLY_KEYS = frozenset({"messages", "choices", "request", "response"})
+_NEVER_PLAIN = _REPLY_KEYS - {"messages"}
 _FOREIGN = re.compile(r'"(?:input_schema|tool_use|tool_result)"')
 _STATES = frozenset(state.value for state in RowState)
 
@@ -68,7 +72,11 @@ class OpenAIChat:
                 raise BrokenRecordError("the record has no `messages`")
             return chat_row(_flattened(row), source, options, notes, book, _talk)
 
-        return read_each(json_records(path), path, build)
+        def quickly(value: Any, source: str, notes: Notes) -> list[Task | TraceText] | None:
+            return _plain_row(value, source, options, notes, book)
+
+        records = json_records(path, quick=options.texts)
+        return read_each(records, path, build, quickly if options.texts else None)
 
 
 @dataclass(slots=True)
@@ -79,6 +87,11 @@ class Talk:
     finish_reason: str | None
     usage: Usage | None
     tools: Mapping[str, tuple[Tool, ...] | None]
+    plain: PlainTalk | None = None
+
+    def prompt(self) -> tuple[Message, ...]:
+        """Return what the task showed the model."""
+        return self.plain.prompt() if self.plain else prompt_of(self.messages)
 
 
 ReadTalk = Callable[[dict[str, Any], dict[str, Any], Notes], Talk]
@@ -100,6 +113,41 @@ def chat_row(
     Raises:
         BrokenRecordError: the row cannot be represented.
     """
+    task, fields, said = _row_fields(row, options, notes, talk)
+    trace = Trace(messages=said.messages, source=source, **fields)
+    return [task, trace] if task is not None and book.is_new(task, notes) else [trace]
+
+
+def _plain_row(
+    row: Any, source: str, options: ReadOptions, notes: Notes, book: TaskBook
+) -> list[Task | TraceText] | None:
+    """Return what a row that needs no mending says, its trace as text; else None."""
+    plain = None
+    if type(row) is dict and _NEVER_PLAIN.isdisjoint(row):
+        rest = [value for key, value in row.items() if key != "messages"]
+        plain = plain_talk(row.get("messages"), notes) if all(map(exact, rest)) else None
+    if plain is None:
+        return None
+
+    def talk(row: dict[str, Any], extra: dict[str, Any], notes: Notes) -> Talk:
+        said = _talk({**row, "messages": []}, extra, notes)
+        return replace(said, messages=(plain.last,), plain=plain)
+
+    try:
+        task, fields, _ = _row_fields(row, options, notes, talk)
+    except (BrokenRecordError, ValueError):
+        return None
+    deep = bool(fields["extra"]) and deeper(fields["extra"])
+    text = None if deep else write_trace(fields, plain.text, source)
+    if text is None:
+        return None
+    return [task, text] if task is not None and book.is_new(task, notes) else [text]
+
+
+def _row_fields(
+    row: dict[str, Any], options: ReadOptions, notes: Notes, talk: ReadTalk
+) -> tuple[Task | None, dict[str, Any], Talk]:
+    """Return a row's task, the fields of its trace but messages and source, and what it says."""
     extra = {key: value for key, value in row.items() if key not in _USED}
     said = talk(row, extra, notes)
     if not said.messages and not row.get("error"):
@@ -120,23 +168,21 @@ def chat_row(
     condition = options.condition
     if condition is None:
         condition = rows.text_field(row, "condition", extra)
-    trace = Trace(
-        model=rows.model_name(options.model, rows.text_field(row, "model", extra), notes),
-        messages=said.messages,
-        state=state,
-        task_set=task_set,
-        task_id=task_id,
-        condition=condition or "",
-        repeat=rows.repeat_of(row.get("repeat"), extra, "repeat", notes),
-        finish_reason=said.finish_reason,
-        error=error,
-        usage=said.usage,
-        tool_mode=tool_mode,
-        tags=rows.read_tags(row, extra),
-        extra=extra,
-        source=source,
-    )
-    return [task, trace] if task is not None and book.is_new(task, notes) else [trace]
+    fields = {
+        "model": rows.model_name(options.model, rows.text_field(row, "model", extra), notes),
+        "state": state,
+        "task_set": task_set,
+        "task_id": task_id,
+        "condition": condition or "",
+        "repeat": rows.repeat_of(row.get("repeat"), extra, "repeat", notes),
+        "finish_reason": said.finish_reason,
+        "error": error,
+        "usage": said.usage,
+        "tool_mode": tool_mode,
+        "tags": rows.read_tags(row, extra),
+        "extra": extra,
+    }
+    return task, fields, said
 
 
 def _talk(row: dict[str, Any], extra: dict[str, Any], notes: Notes) -> Talk:
@@ -205,8 +251,7 @@ def _task(
         if tools is None or task is not None or task_set is None or task_id is None:
             extra[key] = row[key]
         else:
-            prompt = prompt_of(said.messages)
-            task = Task(set=task_set, id=task_id, messages=prompt, tools=tools)
+            task = Task(set=task_set, id=task_id, messages=said.prompt(), tools=tools)
     return task
 
 

@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
+from labelkit.domain.trace_text import TraceText
 from labelkit.formats.keys import first_keys
 
 FindingKind = Literal["repaired", "lost", "odd", "broken"]
@@ -38,16 +39,21 @@ class Finding:
     what: str
 
 
-Item = Task | Trace | Finding
+Item = Task | Trace | TraceText | Finding
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What the user states about a file; each wins over what the file says."""
+    """What the user states about a file; each wins over what the file says.
+
+    ``texts`` lets a reader write plain traces down at once instead of building them: for an
+    import, which does nothing else with them.
+    """
 
     task_set: str | None = None
     model: str | None = None
     condition: str | None = None
+    texts: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
+from labelkit.domain.trace_text import TraceText
 from labelkit.formats.jsonstream import Record
 from labelkit.formats.reader import BrokenRecordError, Finding, Item, Notes
 
@@ -19,19 +20,42 @@ Build = Callable[[Any, str, Notes], Iterable[Task | Trace]]
 """Turns one record's value into items: (value, source, notes). Raises BrokenRecordError."""
 
 
-def read_each(records: Iterable[Record], path: Path, build: Build) -> Iterator[Item]:
-    """Yield the items and findings of every record, in file order."""
+Quickly = Callable[[Any, str, Notes], list[Task | TraceText] | None]
+"""Turns a quickly decoded record into written items; None where it takes ``Build``."""
+
+
+def read_each(
+    records: Iterable[Record], path: Path, build: Build, quickly: Quickly | None = None
+) -> Iterator[Item]:
+    """Yield the items and findings of every record, in file order.
+
+    Where there is a quick way it is tried first on records that were decoded quickly; what it
+    leaves is decoded again, exactly, and built as ever.
+    """
+    name = path.name
     for record in records:
-        if record.broken is not None:
-            yield Finding(path.name, record.number, "broken", record.broken)
-            continue
-        try:
-            items = list(build(record.value, f"{path.name}:{record.number}", record.notes))
-        except (BrokenRecordError, ValueError, RecursionError) as error:
-            yield Finding(path.name, record.number, "broken", reason(error))
-            continue
-        yield from items
-        yield from record.notes.findings(path, record.number)
+        if record.raw is not None and quickly is not None:
+            written = quickly(record.value, f"{name}:{record.number}", record.notes)
+            if written is not None:
+                yield from written
+                if record.notes.found:
+                    yield from record.notes.findings(path, record.number)
+                continue
+        exact = record.exactly()
+        yield from _built(exact, path, build)
+
+
+def _built(record: Record, path: Path, build: Build) -> Iterator[Item]:
+    if record.broken is not None:
+        yield Finding(path.name, record.number, "broken", record.broken)
+        return
+    try:
+        items = list(build(record.value, f"{path.name}:{record.number}", record.notes))
+    except (BrokenRecordError, ValueError, RecursionError) as error:
+        yield Finding(path.name, record.number, "broken", reason(error))
+        return
+    yield from items
+    yield from record.notes.findings(path, record.number)
 
 
 def reason(error: Exception) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
+from labelkit.domain.trace_text import TraceText
 from labelkit.errors import FormatError
 from labelkit.formats import (
     anthropic_messages,
@@ -151,21 +152,32 @@ class Reading(Iterator[Task | Trace]):
     def __init__(self, path: Path, reader: Reader, options: ReadOptions) -> None:
         self.path = path
         self.format = reader.name
-        self._items: Iterator[Item] = reader.read(path, options)
+        self._items = self._checked(reader.read(path, options))
         self._counts: Counter[tuple[FindingKind, str]] = Counter()
         self._examples: dict[tuple[FindingKind, str], list[Finding]] = {}
         self._tasks = 0
         self._traces = 0
 
     def __next__(self) -> Task | Trace:
+        item = next(self._items)
+        return item.trace() if isinstance(item, TraceText) else item
+
+    def written(self) -> Iterator[Task | TraceText]:
+        """The same stream as it is stored; made quickly with ``ReadOptions.texts``."""
         for item in self._items:
-            if isinstance(item, Finding):
+            yield TraceText.of(item) if isinstance(item, Trace) else item
+
+    def _checked(self, items: Iterator[Item]) -> Iterator[Task | Trace | TraceText]:
+        for item in items:
+            if isinstance(item, TraceText):
+                self._traces += 1  # checked where it was written
+                yield item
+            elif isinstance(item, Finding):
                 self._keep(item)
             elif self._addressable(item):
-                return item
+                yield item
         if not self._tasks and not self._traces:
             raise FormatError(self._nothing_read())
-        raise StopIteration
 
     def _addressable(self, item: Task | Trace) -> bool:
         """Count an item, unless it is nested so deeply that it could not be read again."""

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, bindparam, select, text
 from labelkit.digest import digest_text
 from labelkit.domain.task import Tag, Task
 from labelkit.domain.trace import Trace
+from labelkit.domain.trace_text import TraceText
 from labelkit.errors import StoreError
 from labelkit.store.engine import Store
 from labelkit.store.inserting import Added, insert_new
@@ -30,7 +31,7 @@ _BODY = text(
 )
 
 
-def add_traces(store: Store, traces: Iterable[Trace]) -> Added:
+def add_traces(store: Store, traces: Iterable[Trace | TraceText]) -> Added:
     """Add traces, streaming; a trace that the store has by digest counts as known.
 
     A trace may come before its task or have none. Written in chunks of at most 256 traces or about
@@ -69,11 +70,11 @@ def _add_chunk(store: Store, rows: list[dict[str, Any]]) -> Added:
     return Added(new, len(rows) - new)
 
 
-def _trace_row(trace: Trace) -> dict[str, Any]:
+def _trace_row(trace: Trace | TraceText) -> dict[str, Any]:
     """Return the columns of a trace and its body; the digest is the SHA-256 of that body."""
     body = trace.canonical()
     return {
-        "digest": digest_text(body),
+        "digest": digest_text(body) if isinstance(trace, Trace) else trace.digest,
         "task_key": task_key(trace.task_set, trace.task_id),
         "task_set": trace.task_set,
         "task_id": trace.task_id,

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from labelkit.catalog.task_sets import load_task_set
 from labelkit.domain.task import Task
-from labelkit.domain.trace import Trace
+from labelkit.domain.trace_text import TraceText
 from labelkit.errors import FormatError
 from labelkit.formats.reader import ReadOptions
 from labelkit.formats.registry import LossReport, read_file
 from labelkit.store import Store
+from labelkit.store.inserting import Added
 from labelkit.store.siblings import siblings
 from labelkit.store.tasks import add_tasks
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
+from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.progress import Progress, Silent
 
-CHUNK = 200
+CHUNK = 250
+CHUNK_BYTES = 3_900_000
+"""Just under what the store commits at once, so that a chunk is one transaction."""
+
 _SAMPLE = 20
 
 
@@ -61,22 +67,67 @@ def import_file(
     path = Path(file)
     if file_format is None and (folder := _task_set_at(path)) is not None:
         return _import_set(store, path, folder)
-    reading = read_file(path, file_format, options)
+    reading = read_file(path, file_format, replace(options or ReadOptions(), texts=True))
     stage = f"import {path.name}"
     listener.begin(stage, None)
-    counts = {"tasks_new": 0, "tasks_known": 0, "traces_new": 0, "traces_known": 0}
-    for number, chunk in enumerate(_chunks(reading)):
-        if number == 0 and not again:
-            _refuse_second_names(store, path, chunk)
-        tasks = add_tasks(store, (item for item in chunk if isinstance(item, Task)))
-        traces = add_traces(store, (item for item in chunk if isinstance(item, Trace)))
-        counts["tasks_new"] += tasks.new
-        counts["tasks_known"] += tasks.known
-        counts["traces_new"] += traces.new
-        counts["traces_known"] += traces.known
-        listener.advance(stage, len(chunk))
+    with seldom_collecting(), _Writer(store) as writer:
+        for number, chunk in enumerate(_chunks(reading.written())):
+            if number == 0 and not again:
+                _refuse_second_names(store, path, chunk)
+            writer.write(chunk)
+            listener.advance(stage, len(chunk))
+        tasks, traces = writer.finish()
     listener.end(stage)
-    return Imported(path=str(path), format=reading.format, losses=reading.report, **counts)
+    return Imported(
+        path=str(path),
+        format=reading.format,
+        tasks_new=tasks.new,
+        tasks_known=tasks.known,
+        traces_new=traces.new,
+        traces_known=traces.known,
+        losses=reading.report,
+    )
+
+
+class _Writer:
+    """Writes one chunk while the next one is read; at most two chunks are in memory.
+
+    Errors of a write come out of the next ``write`` or of ``finish``.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="import")
+        self._pending: Future[tuple[Added, Added]] | None = None
+        self._tasks, self._traces = Added(), Added()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
+
+    def write(self, chunk: list[Task | TraceText]) -> None:
+        """Hand over a chunk once the one before it is in the store."""
+        self._wait()
+        self._pending = self._thread.submit(self._add, chunk)
+
+    def finish(self) -> tuple[Added, Added]:
+        """Wait for the last chunk; returns what was added of tasks and of traces."""
+        self._wait()
+        return self._tasks, self._traces
+
+    def _wait(self) -> None:
+        if self._pending is not None:
+            tasks, traces = self._pending.result()
+            self._tasks += tasks
+            self._traces += traces
+            self._pending = None
+
+    def _add(self, chunk: list[Task | TraceText]) -> tuple[Added, Added]:
+        tasks = add_tasks(self._store, (item for item in chunk if isinstance(item, Task)))
+        written = (item for item in chunk if isinstance(item, TraceText))
+        return tasks, add_traces(self._store, written)
 
 
 @dataclass(frozen=True)
@@ -144,9 +195,9 @@ class SecondNameError(FormatError):
     """A file whose rollouts are in the store under another model, task set or condition."""
 
 
-def _refuse_second_names(store: Store, path: Path, chunk: list[Task | Trace]) -> None:
+def _refuse_second_names(store: Store, path: Path, chunk: list[Task | TraceText]) -> None:
     """Refuse a file whose first traces are all known by source and messages, but not by digest."""
-    sample = [item for item in chunk if isinstance(item, Trace)][:_SAMPLE]
+    sample = [item.trace() for item in chunk if isinstance(item, TraceText)][:_SAMPLE]
     if not sample:
         return
     known = siblings(store, sample)
@@ -191,8 +242,15 @@ def _import_set(store: Store, path: Path, folder: Path) -> Imported:
     return Imported(str(path), "task-set", added.new, added.known, 0, 0, losses)
 
 
-def _chunks(items: Iterable[Task | Trace]) -> Iterator[list[Task | Trace]]:
-    """Batches in file order; the last may be short."""
-    stream = iter(items)
-    while chunk := list(islice(stream, CHUNK)):
+def _chunks(items: Iterable[Task | TraceText]) -> Iterator[list[Task | TraceText]]:
+    """Batches in file order, bounded in number and in size."""
+    chunk: list[Task | TraceText] = []
+    size = 0
+    for item in items:
+        chunk.append(item)
+        size += len(item.text) if isinstance(item, TraceText) else 0
+        if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
         yield chunk
