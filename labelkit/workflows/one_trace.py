@@ -269,6 +269,10 @@ def _reference(task: Task | None) -> Iterator[tuple[str, str]]:
         yield f"answer contains {known.match_mode} of", _json(list(known.must_contain))
     if known.gold_answer:
         yield "gold answer", known.gold_answer
+    if known.scenario is not None:
+        yield "an expert would", known.scenario.ideal
+        if known.scenario.mistakes:
+            yield "mistakes seen here", "\n".join(known.scenario.mistakes)
     if known.note:
         yield "note", known.note
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labelkit.domain.message import Message, ToolCall
-from labelkit.domain.task import Task
+from labelkit.domain.task import Reference, Scenario, Task
 from labelkit.domain.trace import RowState, Trace, TraceError
 from labelkit.store import Store
 from labelkit.store.tasks import add_tasks
@@ -93,3 +93,11 @@ def test_why_there_is_no_answer_is_said(store: Store) -> None:
     silent = read(store, said("assistant"), state=RowState.NO_TEXT)
     assert silent.no_answer == "the last message of the agent holds no text (row state no_text)"
     assert [step.kind for step in silent.steps] == ["agent"]
+
+
+def test_who_rates_the_handling_sees_what_an_expert_would_do(store: Store) -> None:
+    known = Scenario(ideal="Say that it is down.", mistakes=("Tries again.", "Claims success."))
+    add_tasks(store, [Task(set="s", id="1", reference=Reference(scenario=known))])
+    view = read(store, said("assistant", "It is down."), task_set="s", task_id="1")
+    assert ("an expert would", "Say that it is down.") in view.reference
+    assert ("mistakes seen here", "Tries again.\nClaims success.") in view.reference
