@@ -80,7 +80,7 @@ _MONTH_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.]){_M}\b\.?,?\Z", re.IGNORECASE)
 _LONGEST_MONTH = 11
 _CLOCK_SIGN = re.compile(r"\d(?<![A-Za-z0-9_:.].)(?=\d?(?::|\s?[aApP]\.?[mM]))")
 _JOIN = re.compile(
-    r"[\s,]*(?:\(?local(?: time)?\)?|hrs|hours)?[\s,]*(?:at|on|@|-|,|from|by|T|\()?\s*"
+    r"\)?[\s,]*(?:\(?local(?: time)?\)?|hrs|hours)?[\s,]*(?:at|on|@|-|,|from|by|T|\()?\s*"
 )
 _LONGEST_GAP = 20
 
