@@ -180,7 +180,9 @@ def test_error_handling_by_rule_and_judges(
             return None
         assert "Set whole minutes and say so." in text
         assert "Claims that seconds are set." in text
-        if given[0] == "4" and "Quote" in text:
+        if "Collect evidence first" in text:
+            return json.dumps({"rationale": "seen", "failure": given[1], "confidence": "high"})
+        if given[0] == "4":
             return "I think this deserves zero."
         return json.dumps({"rationale": "as seen", "handling": given[0], "failure": given[1],
                            "confidence": "high"})  # fmt: skip
@@ -200,14 +202,15 @@ def test_error_handling_by_rule_and_judges(
     scores = reported(cli, "error-handling", "--question", "handling")
     # The row without an error has no score; an unread verdict is missing, not a zero.
     means = numbers(scores, "measures")
-    assert means["HANDLING[FeatureLimitation]"]["value"] == pytest.approx((5 + 1) / 2)
-    assert means["HANDLING[SystemFailure]"]["value"] == pytest.approx(4)
-    (quoting,) = [r for r in scores["raters"] if r["name"].endswith("evidence-attribution")]
-    assert quoting["null_reasons"] == {"parse": 1}
-    alone = reported(cli, "error-handling", "--question", "handling", "--rater", quoting["name"])
-    lost = numbers(alone, "measures")["HANDLING[SystemFailure]"]
-    assert lost["value"] is None
+    limited = means["HANDLING[FeatureLimitation]"]
+    assert (limited["value"], limited["scored"]) == (pytest.approx((5 + 1) / 2), 2)
+    down = means["HANDLING[SystemFailure]"]
+    assert (down["value"], down["scored"], down["planned"]) == (None, 0, 1)
+    assert down["excluded"] == {"failed": 1}
+    (tree,) = scores["raters"]
+    assert tree["null_reasons"] == {"parse": 1}
     well = numbers(scores, "rates")["WELL-HANDLED[Errored]"]
-    assert (well["hits"], well["scored"], well["planned"]) == (2, 3, 3)
-    failures = numbers(reported(cli, "error-handling", "--question", "failure"), "rates")
-    assert failures["FALSE-SUCCESS[Errored]"]["hits"] == 1
+    assert (well["hits"], well["scored"], well["planned"]) == (1, 2, 3)
+    named = reported(cli, "error-handling", "--question", "failure")
+    assert {rater["labelled"] for rater in named["raters"]} == {2, 3}
+    assert numbers(named, "rates")["FALSE-SUCCESS[Errored]"]["hits"] == 1
