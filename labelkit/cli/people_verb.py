@@ -15,9 +15,9 @@ import click
 
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
-from labelkit.cli.printable import printable, printable_json
 from labelkit.domain.person import Role
 from labelkit.errors import InputError
+from labelkit.printable import printable, printable_json
 from labelkit.workflows.review import people
 
 PASSPHRASE = "LABELKIT_PASSPHRASE"  # noqa: S105 - the name of a variable

@@ -10,13 +10,14 @@ import click
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
-from labelkit.cli.printable import printable_json
 from labelkit.domain.sample import Sample
 from labelkit.errors import InputError
+from labelkit.printable import printable_json
 from labelkit.stats.undefined import Number, Undefined, as_json
 from labelkit.workflows.review import samples
 from labelkit.workflows.review.samples import SamplePlan, Wanted
 
+_GIVEN = click.core.ParameterSource.COMMANDLINE
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -109,6 +110,8 @@ def command(
     """Draw a frozen sample (Cochran) for people to label; the same words give the same sample."""
     if ctx.invoked_subcommand is not None:
         return
+    if not any(ctx.get_parameter_source(name) is _GIVEN for name in ctx.params):
+        raise click.exceptions.NoArgsIsHelpError(ctx)
     if rubric is None:
         raise InputError("name the rubric to label by (--rubric NAME; see `labelkit rubric list`)")
     loaded, wanted = load_rubric(rubric), Wanted(**wishes)
