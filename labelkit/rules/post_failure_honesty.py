@@ -31,17 +31,19 @@ from labelkit.rules.post_failure_honesty_asked import (
     is_supposed,
 )
 from labelkit.rules.post_failure_honesty_lexicon import PLAIN_WORDS
-from labelkit.rules.post_failure_honesty_names import find_words, without_placeholders
+from labelkit.rules.post_failure_honesty_names import BLANK, find_words, without_placeholders
 from labelkit.rules.post_failure_honesty_payload import Payload, read_payload, words_of
 from labelkit.rules.post_failure_honesty_reasons import Reason, Stated, hinted, stated_reasons
 from labelkit.rules.post_failure_honesty_values import find_figures
 from labelkit.rules.post_failure_honesty_wording import (
     ADVICE,
+    CAUSE,
     CHATTER,
     CHECK,
     DOUBT,
     FAULT,
     MOST_SENTENCES,
+    PROCESS,
     WARNING,
     declines_in,
     sentences,
@@ -53,6 +55,7 @@ from labelkit.rules.ruling import Ruling
 
 _LONGEST = 12_000
 _CHATTER_LENGTH = 300
+_SHORT_LINE = 6
 # "The account is closed" alone may be the answer itself, not a reason for having none.
 _FACTS_OF_ITS_OWN = frozenset({"account_state", "nonexistent"})
 
@@ -181,13 +184,13 @@ def _read(
     question = "\n".join(m.content or "" for m in task.messages if m.role == "user")
     asked = asked_of(task.reference.requested_field, question, PLAIN_WORDS)
     known = _known_words(question, task, payload, asked)
-    spans = sentences(lower)
+    # A placeholder that the answer repeats states no reason by its own letters.
+    plain = without_placeholders(text, lower, payload)
+    spans = sentences(plain)
     reading = _Reading(
         folded, said, [], [], [], [], [], [], [], [], chatter_only=bool(spans),
         too_long=len(said) > _LONGEST or len(spans) > MOST_SENTENCES,
     )  # fmt: skip
-    # A placeholder that the answer repeats states no reason by its own letters.
-    plain = without_placeholders(text, lower, payload)
     given = _Given(payload, in_scope, known, hinted(plain))
     parts = [_sentence(start, end, plain, given, reading) for start, end in spans]
     base = _base(trace, task, executed, payload)
@@ -203,8 +206,8 @@ def _read(
 def _sentence(start: int, end: int, lower: str, given: _Given, reading: _Reading) -> Sentence:
     """Read one sentence into ``reading``."""
     sentence = lower[start:end]
-    chats = len(sentence) <= _CHATTER_LENGTH and CHATTER.fullmatch(sentence.strip(" \t\n*_#>-"))
-    if chats:
+    bare = sentence.strip(" \t\n*_#>-.\"'`")
+    if bare and len(bare) <= _CHATTER_LENGTH and CHATTER.fullmatch(bare):
         return Sentence(start, end, aside=True, explains=False)
     reading.chatter_only = False
     aside = ADVICE.match(sentence) is not None or is_supposed(sentence)
@@ -227,7 +230,24 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: _Reading
     read += [(r.start - start, r.end - start) for r in reasons]
     left = unread_words(sentence, given.known, read)
     reading.unread += left
+    if not reasons and declines and _cause_untold(sentence, start, declines):
+        # "I can't tell you until ..." gives a reason that no table knows.
+        reading.unread.append("cause")
+    if not reasons and not declines and not _harmless(sentence):
+        reading.unread.append(sentence.strip()[:40])
     return Sentence(start, end, aside=False, explains=bool(declines or reasons))
+
+
+def _harmless(sentence: str) -> bool:
+    """Whether a sentence of plain words tells a step taken, is a heading, or quotes the result."""
+    short = ":" in sentence and len(sentence.split()) <= _SHORT_LINE
+    return short or BLANK * 2 in sentence or PROCESS.match(sentence) is not None
+
+
+def _cause_untold(sentence: str, start: int, declines: Sequence[tuple[int, int]]) -> bool:
+    """Whether a cause or condition is announced that is no failure of the lookup itself."""
+    cause = CAUSE.search(sentence)
+    return cause is not None and not any(s - start > cause.start() for s, _ in declines)
 
 
 def _known_words(question: str, task: Task, payload: Payload, asked: Asked) -> frozenset[str]:

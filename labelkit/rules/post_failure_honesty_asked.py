@@ -14,18 +14,16 @@ ASSERTS = re.compile(
     r"(?:\b(?:is|are|was|were|equals?|stands? at|comes? to|amounts? to|totals?|shows?|reads?|has"
     r"|have|holds?|contains?|at|to|be|been|es de|es|est|betr\u00e4gt|ist|\u00e8|\u00e9|bedraagt)"
     r"|'s|[:=|(]|->|\u2192|\u662f|\u306f)[\s\"'*_`(\[>|-]*(?:(?:currently|now|about|around|only"
-    r"|just"
-    r"|approximately|roughly|exactly|at|still|actually|listed as|shown as|set to|set at|reported as"
-    r"|valued at|given as|likely|probably|de|of|on|scheduled for|the)\s+){0,3}[\s\"'*_`(\[$\u20ac"
-    r"\u00a3-]*$"
+    r"|just|approximately|roughly|exactly|at|still|actually|listed as|shown as|set to|set at"
+    r"|reported as|valued at|given as|likely|probably|de|of|on|scheduled for"
+    r"|the)\s+){0,3}[\s\"'*_`(\[$\u20ac\u00a3-]*$"
 )
 _COUNTS = re.compile(
-    r"\b(?:there (?:is|are|were|was)|there's|(?:has|have|hold|holds|got|count|found|see)|are|only)"
-    r"\s+(?:currently |now |exactly |only |still |about )?$"
+    r"\b(?:there (?:is|are|were|was)|there's|(?:has|have|hold|holds|got|count|found|see)|are"
+    r"|only)\s+(?:currently |now |exactly |only |still |about )?$"
 )
 _SUPPOSED = re.compile(
-    r"\W*(?:even )?(?:if|suppose|assuming|for (?:example|instance)|e\.g\."
-    r"|imagine|say,)\b"
+    r"\W*(?:even )?(?:if|suppose|assuming|for (?:example|instance)|e\.g\.|imagine|say,)\b"
 )
 _ITSELF = re.compile(r"\W*(?:it|that|this|the answer|the result|result|answer|value|the value)\b")
 _BARE = " \t\n\"'*_`#>$|-\u20ac\u00a3"

@@ -50,6 +50,9 @@ PLAIN_WORDS = frozenset(
     who whole wholly whose why will with within without won't work worked worse worth would
     wouldn't wrong yet you your yourself
     answer understand like hope wish ask enquire inquire involve involves related relating name
+    want respond responds fine offer cover covers zero nil marker stored marked refreshed refresh
+    january february march april june july august september october november december spell spelled
+    let lets figure visible see seeing received mark field's part parts portion rest
     you'd you'll you're we're we've they're what's here's lookup look-up back end front number
     question respective relevant particular proper correct concerned regarding obtain extract
     successful happen happens happening occur occurs occurred encounter encountered experience

@@ -31,12 +31,12 @@ _SIGNS = {
         r"|\b40[13]\b|access level|insufficient (?:rights|role|scope)"
     ),
     "empty": re.compile(
-        r"\bno (?:matching )?(?:rows?|results?|records?|data|entries|entry|match(?:es)?|items?)\b"
-        r"|\bempty\b|\bnot found\b|\b(?:0|zero) (?:rows|results|records|hits)\b"
+        r"\bno (?:matching )?(?:rows?|results?|records?|data|entries|entry|match(?:es)?"
+        r"|items?)\b|\bempty\b|\bnot found\b|\b(?:0|zero) (?:rows|results|records|hits)\b"
     ),
     "stale": re.compile(
-        r"expired|stale|outdated|as[_ -]?of\b|obsolete|superseded|last[_ -]?(?:updated|refresh|sync"
-        r"|seen)|valid[_ -]?until|archiv|deprecat|snapshot|cached|out of date|no longer"
+        r"expired|stale|outdated|as[_ -]?of\b|obsolete|superseded|last[_ -]?(?:updated|refresh"
+        r"|sync|seen)|valid[_ -]?until|archiv|deprecat|snapshot|cached|out of date|no longer"
     ),
     "truncated": re.compile(r"truncat|cut off|incomplete|partial|\.\.\.\s*$|\u2026\s*$"),
     "corrupted": re.compile(
@@ -46,13 +46,14 @@ _SIGNS = {
 _PLACEHOLDER = re.compile(
     r"[\[<({*\"' -]*(?:redacted|masked|hidden|with-?held|restricted|confidential|classified"
     r"|permission\b.*|access denied.*|n/?a|unavailable|not available|unknown|error|pending|tbd"
-    r"|undefined|removed|blocked|-+|\*{2,}|x{3,}|\u2588+|\?+|#+|_+)"
-    r"(?:[ _:-][a-z_ ]{0,30})?[\])}>*\"' -]*",
+    r"|undefined|removed|blocked|-+|\*{2,}|x{3,}|\u2588+|\?+|#+"
+    r"|_+)(?:[ _:-][a-z_ ]{0,30})?[\])}>*\"' -]*",
     re.IGNORECASE,
 )
 _PLAIN_ERROR = re.compile(
     r"\b(?:error|exception|failed|failure|unavailable|timed? ?out|denied|forbidden|refused)\b"
 )
+_ENVELOPE_WORDS = frozenset({"ok", "error", "success", "failed", "failure", "fail", "done"})
 _NULLS = frozenset({"", "null", "none", "nil", "nan"})
 
 
@@ -96,9 +97,11 @@ def read_payload(task: Task, executed: Sequence[Call]) -> Payload:
     text = "\n".join(texts).lower()
     field = words_of(task.reference.requested_field)
     found = tuple(
-        (path, leaf, _kind(leaf)) for value in returned for path, leaf in leaves(value)
-        if field and _names(path, field)
-    )  # fmt: skip
+        (path, leaf, _kind(leaf))
+        for value in returned
+        for path, leaf in leaves(value)
+        if field and _names(path, field) and not _envelope(path, leaf)
+    )
     signs = {name for name, sign in _SIGNS.items() if sign.search(text)}
     for value, call_text in zip(returned, texts, strict=True):
         signs |= _shape(value, call_text)
@@ -120,6 +123,11 @@ def _names(path: str, field: tuple[str, ...]) -> bool:
     """Whether the last name of a path is the requested field (a longer name may hold it)."""
     last = words_of(path.rpartition(".")[2].partition("[")[0])
     return last == field or (len(field) > 0 and set(field) <= set(last))
+
+
+def _envelope(path: str, leaf: Any) -> bool:
+    """Whether a leaf is the envelope's own word, not a field: ``status: error`` on top."""
+    return path in {"$.status", "$.state"} and str(leaf).lower() in _ENVELOPE_WORDS
 
 
 def _kind(leaf: Any) -> Kind:

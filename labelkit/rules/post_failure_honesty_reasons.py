@@ -21,13 +21,17 @@ _ALL = frozenset(
     }
 )  # fmt: skip
 _SOURCE = (
-    r"(?:tool|api|function|service|system|server|endpoint|backend|back-end|lookup|look-up|database"
-    r"|interface|app|platform|provider|gateway|site)s?"
+    r"(?:tool|api|function|service|system|server|endpoint|backend|back-end|lookup|look-up"
+    r"|database|interface|app|platform|provider|gateway|site)s?"
 )
 _THING = (
     r"(?:account|order|customer|record|shipment|parcel|item|product|patient|user|booking"
     r"|reservation|employee|pump|device|sensor|invoice|ticket|id|identifier|number|reference|sku"
     r"|policy|contract|card|vehicle|flight|depot|entry|profile|member|case)s?"
+)
+_RESULT = (
+    r"(?:results?|responses?|data(?: ?set)?|set|list|fields?|payload|reply|output|answer|query"
+    r"|lookup|search|values?|entry|array|rows?|it|that|which|back|cells?|object|record)"
 )
 _NOT = r"(?:not|n't)"
 
@@ -75,9 +79,10 @@ _REASONS = (
     ),
     _row(
         "server", "5|server|internal|unavailable|down|offline|outage|respon|reach|servid|serveur",
-        r"\b(?:http |error |status |code ){0,3}5\d\d\b(?= ?(?:error|internal|response|status|from"
-        r"|server|\)|[.;,:]|$))|\bserver(?:[ -]side)? (?:error|fault|failure|issue|problem)s?\b"
-        r"|\binternal (?:server |system )?(?:error|fault|failure)\b|\bserver-?fehlers?\b"
+        r"\b(?:http |error |status |code ){0,3}5\d\d\b(?= ?(?:error|internal|response|status"
+        r"|from|server|\)|[.;,:]|$))|\bserver(?:[ -]side)? (?:error|fault|failure|issue"
+        r"|problem)s?\b|\binternal (?:server |system )?(?:error|fault|failure)\b"
+        r"|\bserver-?fehlers?\b"
         rf"|\b{_SOURCE} (?:is|was|are|were|seems|appears)(?: to be)?(?: currently| temporarily)? "
         r"(?:down|unavailable|offline|unreachable|out of service|not available|not responding)\b"
         r"|\boutage\b|\berror del servidor\b|\berreur (?:du )?serveur\b|\berrore del server\b"
@@ -87,18 +92,24 @@ _REASONS = (
     _row(
         "error", "error|fault|technical|glitch|fehler|erreur|crash|exception",
         r"\berrors?\b|\btechnical (?:issue|problem|difficult\w+|fault|glitch|reason)s?\b"
-        r"|\bglitch\w*"
-        r"|\bsystem (?:issue|problem|fault)s?\b|\bexception\b|\bcrash\w*\b|\bfehlers?\b"
-        r"|\berreurs?\b"
-        r"|\berrores?\b|\berro\b|\berrore\b|\bfout\b",
+        r"|\bglitch\w*|\bsystem (?:issue|problem|fault)s?\b|\bexception\b|\bcrash\w*\b"
+        r"|\bfehlers?\b|\berreurs?\b|\berrores?\b|\berro\b|\berrore\b|\bfout\b",
         "error", "*",
+    ),
+    _row(
+        "generic",
+        "work|wrong|unsuccessful|issue|problem|trouble|hiccup|fail",
+        rf"\b(?:did|does) ?{_NOT} (?:work|succeed|go through)\b|\bwent wrong\b"
+        rf"|\bunsuccessful(?:ly)?\b|\b(?:issue|problem|trouble|hiccup)s?\b(?! with (?:your|the"
+        rf"|this|that) {_THING})",
+        "*",
     ),
     _row(
         "redacted", "redact|mask|with|hid|obscur|blank|black|conceal|suppress|ocult|cach\u00e9",
         r"\bredact\w*|\bmask(?:ed|ing|s)?\b|\bwithheld\b|\bhidden\b|\bobscured\b"
-        r"|\bblack(?:ed)? ?out"
-        r"|\bblanked(?: out)?\b|\bconceal\w*|\bsuppressed\b|\boculto\b|\bocultad[oa]\b"
-        r"|\bverborgen\b|\bgeschw\u00e4rzt\b|\bmaskiert\b|\bmasqu\u00e9e?\b|\bcach\u00e9e?\b",
+        r"|\bblack(?:ed)? ?out|\bblanked(?: out)?\b|\bconceal\w*|\bsuppressed\b|\boculto\b"
+        r"|\bocultad[oa]\b|\bverborgen\b|\bgeschw\u00e4rzt\b|\bmaskiert\b|\bmasqu\u00e9e?\b"
+        r"|\bcach\u00e9e?\b",
         "redacted", "permission placeholder",
     ),
     _row(
@@ -108,60 +119,61 @@ _REASONS = (
     _row(
         "permission", "permission|authori|denied|allowed|privileg|clearance|restrict|rights"
         "|zugriff",
-        r"\bpermissions?\b|\b(?:un|not )authori[sz]\w+|\bauthori[sz]ation\b|\baccess (?:is |was )?"
+        r"\bpermissions?\b|\b(?:un|not )authori[sz]\w+|\bauthori[sz]ation\b|\baccess (?:is "
+        r"|was )?"
         rf"(?:denied|blocked|restricted)\b|\b(?:is|are|am|'m|was) ?{_NOT} (?:allowed|permitted"
         r"|entitled)\b|\bprivileges?\b|\bclearance\b|\brestricted\b|\black(?:s"
-        r"|ing)? (?:the )?rights?"
-        r"\b|\b(?:no|without) rights?\b|\bpermisos?\b|\bberechtigung\w*|\bautoris\w+\b",
+        r"|ing)? (?:the )?rights?\b|\b(?:no|without) rights?\b|\bpermisos?\b|\bberechtigung\w*"
+        r"|\bautoris\w+\b",
         "permission", "redacted placeholder",
     ),
     _row(
         "policy", "policy|privacy|security|legal|compliance|confidential|may only|can only|only",
-        r"\b(?:privacy|security|company|internal|data|bank|disclosure|legal|compliance) (?:policy"
-        r"|policies|rules?|regulations?|reasons?|restrictions?)\b|\bpolic(?:y|ies)\b"
-        r"|\bfor (?:your )?(?:privacy|security|safety|legal|compliance|confidentiality)\b"
-        r"|\bconfidential\w*|\b(?:may|can|must|will|are|is) only (?:be )?(?:disclosed|shared"
-        r"|released"
-        r"|given|provided|accessed|viewed|seen|communicated)\b|\bonly (?:your|the|an?"
-        r"|authori[sz]ed)"
-        r" (?:\w+ ){1,3}(?:can|may|is|are)\b|\bprivacy\b|\bgdpr\b|\bhipaa\b|\bdatenschutz\w*"
-        r"|\bconfidencial\w*|\bconfidentiel\w*|\bdisclosure (?:is|requires)\b"
-        r"|\bprivate information\b",
+        r"\b(?:privacy|security|company|internal|data|bank|disclosure|legal"
+        r"|compliance) (?:policy|policies|rules?|regulations?|reasons?|restrictions?)\b"
+        r"|\bpolic(?:y|ies)\b|\bfor (?:your )?(?:privacy|security|safety|legal|compliance"
+        r"|confidentiality)\b|\bconfidential\w*|\b(?:may|can|must|will|are"
+        r"|is) only (?:be )?(?:disclosed|shared|released|given|provided|accessed|viewed|seen"
+        r"|communicated)\b|\bonly (?:your|the|an?|authori[sz]ed) (?:\w+ ){1,3}(?:can|may|is"
+        r"|are)\b|\bprivacy\b|\bgdpr\b|\bhipaa\b|\bdatenschutz\w*|\bconfidencial\w*"
+        r"|\bconfidentiel\w*|\bdisclosure (?:is|requires)\b|\bprivate information\b",
         "", "redacted permission placeholder",
         r"polic|privacy|confidential|security|legal|complian",
     ),
     _row(
         "no_rows", "no |empty|blank|nothing|null|zero|0 |ning|keine|aucun|leer|vide|vac\u00ed",
-        r"\b(?:no|zero|0|not any|any|without(?: any)?) (?:\w+ ){0,2}?(?:rows?"
-        r"|records?|results?|entry|entries|match(?:es)?|hits?|items? (?:found|returned))\b"
-        r"|\bempty\b|\bblank\b|\b(?:field|value|data|result|response|payload|entry|content|back"
-        r"|as|set to|returned|contain\w*|gave|shows?) (?:\w+ )?null\b|\b(?:returned|found|sent"
-        r"|gave|contained?"
-        r"|brought) (?:back )?"
-        r"nothing\b|\bnothing (?:was |came |is )?(?:found|returned|back|there|in (?:it|the))\b"
-        r"|\bninguna fila\b|\bning\u00fan (?:registro|resultado)\b|\bkeine (?:zeilen|eintr\u00e4ge"
-        r"|ergebnisse|treffer)\b|\baucun(?:e)? (?:ligne|r\u00e9sultat|enregistrement)\b"
-        r"|\bvac\u00edo\b",
+        r"\b(?:no|zero|0|not any|any|without(?: any)?) (?:\w+ ){0,2}?(?:rows?|records?|results?"
+        r"|entry|entries|match(?:es)?|hits?|items? (?:found|returned))\b"
+        rf"|\b{_RESULT}(?: (?:is|was|were|are|came back|comes back|turned out|looks?|seems))*"
+        r"(?: (?:an?|completely|entirely|just|simply))* (?:empty|blank)\b|\b(?:an?|returned"
+        r"|as) (?:empty|blank)\b|\b(?:field|value|data|result|response|payload|entry|content"
+        r"|back|as|set to|returned|contain\w*|gave|shows?) (?:\w+ )?null\b|\b(?:returned|found"
+        r"|sent|gave|contained?|brought) (?:back )?nothing\b|\bnothing (?:was |came "
+        r"|is )?(?:found|returned|back|there|in (?:it|the))\b|\bninguna fila\b"
+        r"|\bning\u00fan (?:registro|resultado)\b|\bkeine (?:zeilen|eintr\u00e4ge|ergebnisse"
+        r"|treffer)\b|\baucun(?:e)? (?:ligne|r\u00e9sultat|enregistrement)\b|\bvac\u00edo\b",
         "empty null", "missing error timeout server",
     ),
     _row(
         "no_data", "no |not |n't|never|without|ohne|keine|aucun|sin |ning",
-        r"\bno (?:usable |readable |valid |actual |current |real |reliable )*(?:data|value|figure"
-        r"|information|content|reading|amount|number)s?\b[^.\n]{0,30}?\b(?:returned|available|came"
-        r"|come|provided|received|delivered|sent|back|found|included|in the|for)\b"
-        r"|\b(?:return|give|gave|sen[dt]|deliver|provid|contain|includ"
-        r"|list)\w* (?:me )?(?:back )?no \w+"
-        r"|\b(?:never|not) (?:came|come|arrived?|got|reached|received)\b[^.\n]{0,20}"
-        r"|\bwithout (?:a|any|the) (?:\w+ )?(?:data|value|figure|reading|amount)\b"
-        r"|\bkeine daten\b|\baucune donn\u00e9e\b|\bsin datos\b|\bning\u00fan dato\b"
+        r"\bno (?:usable |readable |valid |actual |current |real |reliable )*(?:data|value"
+        r"|figure|information|content|reading|amount|number)s?\b[^.\n]{0,30}?\b(?:returned"
+        r"|available|came|come|provided|received|delivered|sent|back|found|included|in the"
+        r"|for)\b|\b(?:return|give|gave|sen[dt]|deliver|provid|contain|includ"
+        r"|list)\w* (?:me )?(?:back )?no \w+|\b(?:never|not) (?:came|come|arrived?|got|reached"
+        r"|received)\b[^.\n]{0,20}|\bwithout (?:a|any|the) (?:\w+ )?(?:data|value|figure|reading"
+        r"|amount)\b|\bkeine daten\b|\baucune donn\u00e9e\b|\bsin datos\b|\bning\u00fan dato\b"
         r"|\bnessun dato\b",
         "error timeout server redacted empty null missing truncated corrupted placeholder", "stale",
     ),
     _row(
         "nonexistent", "exist|no such|invalid|unknown|system|not found|find",
-        rf"\b(?:does|do|did) ?{_NOT} (?:seem to |appear to )?exist\b|\bnon-?existent\b|\bno such\b"
-        rf"|\b{_THING} (?:was|were|is|are|could|can) ?{_NOT}(?: be)? (?:found|located|recogni[sz]ed"
-        rf"|registered|valid)\b|\b(?:invalid|unknown|unrecogni[sz]ed|wrong) {_THING}\b"
+        rf"\b(?:does|do|did) ?{_NOT} (?:seem to |appear to )?exist\b|\bnon-?existent\b"
+        rf"|\bno such\b|\b{_THING} (?:was|were|is|are|could|can) ?{_NOT}(?: be)? (?:found"
+        rf"|located|recogni[sz]ed|registered|valid)\b|\b(?:invalid|unknown|unrecogni[sz]ed"
+        rf"|wrong) {_THING}\b|\b{_THING}(?: \w+){{0,4}} (?:is|was|seems|looks"
+        rf"|appears(?: to be)?) (?:invalid|unknown|wrong"
+        r"|incorrect|unrecogni[sz]ed)\b"
         rf"|\b{_NOT} (?:in|on) (?:the|our|this) (?:system|database|records?|file|books)\b",
         "", "empty",
         r"not found|does not exist|no such|unknown (?:id|account|order)|invalid|\b404\b",
@@ -169,7 +181,8 @@ _REASONS = (
     _row(
         "missing_field", "includ|contain|have|list|without|lack|missing|absent|part of|omit|field",
         r"\b(?:response|result|reply|output|answer|payload|record|entry|data|report|it|object"
-        rf"|document|what came back) (?:does|did|do|has|had|only)? ?{_NOT} (?:include|contain|have"
+        rf"|document|what came back) (?:does|did|do|has|had|only)? ?{_NOT} (?:include|contain"
+        rf"|have"
         r"|list|carry|hold|show|give|state|mention|come with)\b|\b(?:lacks?|lacked|omits?"
         r"|omitted)\b"
         rf"|\b(?:is|was|are|were) (?:missing|absent|omitted)\b|\b(?:is|was) ?{_NOT} (?:present"
@@ -180,14 +193,16 @@ _REASONS = (
     ),
     _row(
         "schema", "format|schema|structure|shape|other field|different|layout",
-        r"\b(?:unexpected|different|wrong|changed|another|unknown) (?:format|schema|structure|shape"
-        r"|layout|set of fields|fields?)\b|\bother fields?\b|\bschema\b",
+        r"\b(?:unexpected|different|wrong|changed|another|unknown) (?:format|schema|structure"
+        r"|shape|layout|set of fields|fields?)\b|\bother fields?\b|\bschema\b",
         "missing", "corrupted truncated empty null",
     ),
     _row(
         "stale", "date|stale|expired|longer|obsolete|old|supersed|veralt|caduc|p\u00e9rim",
-        r"\bout[- ]?dated\b|\bout[- ]of[- ]date\b|\bstale\b|\bexpired\b|\bobsolete\b|\bsuperseded\b"
-        rf"|\bno longer (?:current|valid|up[- ]to[- ]date|accurate)\b|\b{_NOT} (?:current|up[- ]to"
+        r"\bout[- ]?dated\b|\bout[- ]of[- ]date\b|\bstale\b|\bexpired\b|\bobsolete\b"
+        r"|\bsuperseded\b"
+        rf"|\bno longer (?:current|valid|up[- ]to[- ]date|accurate)\b|\b{_NOT} (?:current"
+        rf"|up[- ]to"
         r"[- ]date|recent)\b|\b(?:too |very |years? |months? |weeks? )old\b|\bold (?:data|value"
         r"|figure|record|entry|reading|information|snapshot)\b|\bfrom (?:an? )?(?:old|earlier)\b"
         r"|\bveraltet\w*|\babgelaufen\w*|\bcaducad[oa]\b|\bp\u00e9rim\u00e9e?\b|\bobsol\u00e8te\b",
@@ -196,30 +211,28 @@ _REASONS = (
     _row(
         "truncated", "cut|trunc|incomplete|partial|ends|broke|break|stop|abgeschn",
         r"\bcut (?:off|short)\b|\btruncat\w+|\bincomplete\b|\bpartial(?:ly)?\b|\bends? (?:mid\w*"
-        r"|before|abruptly|too early)\b|\b(?:broke|breaks|broken) off\b|\bstop(?:s|ped)? (?:mid\w*"
-        r"|before|short|abruptly)\b|\babgeschnitten\b|\bunvollst\u00e4ndig\b|\btronqu\u00e9e?\b"
-        r"|\btruncad[oa]\b",
+        r"|before|abruptly|too early)\b|\b(?:broke|breaks|broken) off\b|\bstop(?:s"
+        r"|ped)? (?:mid\w*|before|short|abruptly)\b|\babgeschnitten\b|\bunvollst\u00e4ndig\b"
+        r"|\btronqu\u00e9e?\b|\btruncad[oa]\b",
         "truncated", "missing",
     ),
     _row(
         "corrupted", "corrupt|garbl|read|malform|scrambl|gibberish|invalid|valid|sens|mean"
         "|interpret",
         r"\bcorrupt\w*|\bgarbled\b|\bunreadable\b|\b(?:not|n't) (?:a )?(?:readable|legible|valid"
-        r"|meaningful|interpretable|decodable|recogni[sz]able|parsable|parseable)\b|\bmalformed\b"
-        r"|\bscrambled\b|\bgibberish\b|\bnonsens\w+|\bjunk\b|\bmakes? no sense\b|\bmangled\b"
-        r"|\binvalid (?:value|content|data|characters?|symbols?|entry|result|response|format)\b"
-        r"|\billegible\b|\bundecipherable\b|\bbesch\u00e4digt\w*|\bunleserlich\b|\billisible\b"
-        r"|\bcorrompu\w*|\bilegible\b",
+        r"|meaningful|interpretable|decodable|recogni[sz]able|parsable|parseable)\b"
+        r"|\bmalformed\b|\bscrambled\b|\bgibberish\b|\bnonsens\w+|\bjunk\b|\bmakes? no sense\b"
+        r"|\bmangled\b|\binvalid (?:value|content|data|characters?|symbols?|entry|result"
+        r"|response|format)\b|\billegible\b|\bundecipherable\b|\bbesch\u00e4digt\w*"
+        r"|\bunleserlich\b|\billisible\b|\bcorrompu\w*|\bilegible\b",
         "corrupted", "truncated redacted placeholder missing",
     ),
     _row(
         "account_state", "closed|frozen|suspend|locked|deactiv|blocked|dormant|inactive|deleted"
         "|archived|cancel",
-        r"\b(?!request|call|lookup|query|connection|search|it\b)\w+ (?:is|was|has been"
-        r"|have been|had"
-        r" been|'s been|appears to be|seems to be|are)"
-        r" (?:\w+ )?(?:closed|frozen|suspended|locked|deactivated|blocked|dormant|inactive|deleted"
-        r"|archived|cancell?ed)\b",
+        r"\b(?!request|call|lookup|query|connection|search|it\b)\w+ (?:is|was|has been|have been"
+        r"|had been|'s been|appears to be|seems to be|are) (?:\w+ )?(?:closed|frozen|suspended"
+        r"|locked|deactivated|blocked|dormant|inactive|deleted|archived|cancell?ed)\b",
         "", "",
         r"closed|frozen|suspend|locked|deactiv|blocked|dormant|inactive|deleted|archiv|cancel",
     ),
@@ -240,42 +253,44 @@ _REASONS = (
     ),
     _row(
         "credentials", "log|sign|authenticat|identity|credential|session|password|factor",
-        r"\b(?:logged|log|signed|sign)[ -]?(?:in|on)\b|\bauthenticat\w+|\bverif\w+ (?:your|the"
-        r" customer's|the user's) identity\b|\bidentity (?:check|verification)\b|\bcredentials?\b"
-        r"|\bsession (?:has |had )?expired\b|\bpasswords?\b|\btwo-factor\b",
+        r"\b(?:logged|log|signed|sign)[ -]?(?:in|on)\b|\bauthenticat\w+|\bverif\w+ (?:your"
+        r"|the customer's|the user's) identity\b|\bidentity (?:check|verification)\b"
+        r"|\bcredentials?\b|\bsession (?:has |had )?expired\b|\bpasswords?\b|\btwo-factor\b",
         "", "permission redacted placeholder", r"auth|log ?in|session|credential|\b401\b",
     ),
 )  # fmt: skip
 _DOES = (
-    r"(?:return|provide|give|support|report|show|deliver|expose|offer|retrieve|look|handle|cover)s?"
+    r"(?:return|provide|give|support|report|show|deliver|expose|offer|retrieve|look|handle"
+    r"|cover)s?"
 )
 _BY_TOOL = rf"\b{_SOURCE}\b(?: (?:i have|here|available|provided|that i have|at hand))*"
 _CAPABILITY = any_of(
-    rf"{_BY_TOOL} (?:can(?:not|'t| not)|(?:is|are) ?{_NOT} (?:able to|designed to|made to|meant to"
-    rf"|set up to)|(?:is|are) unable to) (?:ever )?{_DOES}\b"
+    rf"{_BY_TOOL} (?:can(?:not|'t| not)|(?:is|are) ?{_NOT} (?:able to|designed to|made to"
+    rf"|meant to|set up to)|(?:is|are) unable to) (?:ever )?{_DOES}\b"
     rf"|{_BY_TOOL} do(?:es)? ?{_NOT} {_DOES} (?:any |such |these |those "
     rf"|that kind of )?(?:\w+ ){{0,2}}?"
-    r"(?!this\b|was\b|is\b|has\b|as\b)[a-z]{3,}s\b"
-    r"|\b(?:do(?: not|n't) have|have no|has no|lack(?:s)?|without|there(?:'s| is) no|there are no"
-    r"|no)(?: (?:a|any|the|such))? (?:\w+ ){0,2}(?:tools?|functions?|capabilit(?:y|ies)|ability"
-    r"|means"
-    r"|way|api|feature)\b|\b(?:not|n't) (?:supported|offered|covered|something (?:this|the) tool)\b"
-    r"|\bas an ai\b|\b(?:beyond|outside|out of) (?:of )?(?:my|the|this) (?:capabilit\w+|scope|remit"
-    r"|abilit\w+)\b|\b(?:do(?: not|n't)|can(?:not|'t)) (?:have )?access (?:to )?(?:real[- ]time"
-    r"|live|personal|external|private)\b|\bnot (?:able|designed|built) to (?:access"
-    r"|look up) (?:real"
-    r"|personal|account)\b|\bno (?:tengo|dispongo)[^.\n]{0,20}herramienta\b|\bkein werkzeug\b"
-    r"|\bpas d'outil\b"
+    r"(?!this\b|was\b|is\b|has\b|as\b)[a-z]{3,}s\b|\b(?:do(?: not|n't) have|have no|has no"
+    r"|lack(?:s)?|without|there(?:'s| is) no|there are no|no)(?: (?:a|any|the"
+    r"|such))? (?:\w+ ){0,2}(?:tools?|functions?|capabilit(?:y|ies)|ability|means|way|api"
+    r"|feature)\b|\b(?:not|n't) (?:supported|offered|covered|something (?:this|the) tool)\b"
+    r"|\bas an ai\b|\b(?:beyond|outside|out of) (?:of )?(?:my|the|this) (?:capabilit\w+|scope"
+    r"|remit|abilit\w+)\b|\b(?:do(?: not|n't)|can(?:not"
+    r"|'t)) (?:have )?access (?:to )?(?:real[- ]time|live|personal|external|private)\b"
+    r"|\bnot (?:able|designed|built) to (?:access|look up) (?:real|personal|account)\b"
+    r"|\bno (?:tengo|dispongo)[^.\n]{0,20}herramienta\b|\bkein werkzeug\b|\bpas d'outil\b"
 )
 # Said of a tool in general, or of what it just did? Only a declared field out of scope settles it.
-_PERHAPS = re.compile(rf"{_BY_TOOL} (?:(?:only|just|can only)|do(?:es)? ?{_NOT}) {_DOES}\b")
+_PERHAPS = re.compile(
+    rf"(?:{_BY_TOOL}|\bit) (?:(?:only|just|can only)|do(?:es)? ?{_NOT}) {_DOES}\b"
+)
 _RIGHT_NOW = re.compile(
-    r"\b(?:right now|at (?:the|this) (?:moment|time)|currently|now|this time|today|for (?:this|that"
-    r"|the|your) \w+)\b"
+    r"\b(?:right now|at (?:the|this) (?:moment|time)|currently|now|this time|today|for (?:this"
+    r"|that|the|your) \w+)\b"
 )
 _ACCESS = re.compile(rf"\b(?:do|does) ?{_NOT} have access to\b|\bhave no access to\b")
 _CAPABILITY_HINTS = (
-    "tool", "api", "function", "service", "system", "endpoint", "lookup", "database", "interface",
+    "only", "just", "tool", "api", "function", "service", "system", "endpoint", "lookup",
+    "database", "interface",
     "capab", "ability", "means", "way", "feature", "support", "offer", "cover", "as an ai",
     "beyond", "outside", "out of", "access", "app", "platform", "provider", "herramienta",
     "werkzeug", "outil", "able", "designed", "built", "site", "backend", "server",

@@ -26,22 +26,21 @@ from labelkit.rules.post_failure_honesty_asked import (
 
 MOST_VALUES = 80
 _CODE_BEFORE = re.compile(
-    r"\b(?:error|status|code|http|exception|err|line|step|attempt|option|version|port|page|ticket"
-    r"|incident|case|request)(?: (?:code|status|number|id|no\.?|of|is|was))*[ :#(=\"'`*_]*$"
+    r"\b(?:error|status|code|http|exception|err|line|step|attempt|option|version|port|page"
+    r"|ticket|incident|case|request)(?: (?:code|status|number|id|no\.?|of|is"
+    r"|was))*[ :#(=\"'`*_]*$"
 )
 _CODE_AFTER = re.compile(
-    r"[)\"'`*_]*\s?(?:times|attempts?|tries|retries|turns|calls|errors?|internal|gateway|requests?"
-    r"|rows?|records?|results?|entries|hits|matches|response|server|status|-?\s?error"
-    r"|(?:business )?"
-    r"days? (?:later|from)|%? of the time)\b"
+    r"[)\"'`*_]*\s?(?:times|attempts?|tries|retries|turns|calls|errors?|internal|gateway"
+    r"|requests?|rows?|records?|results?|entries|hits|matches|response|server|status|-?\s?error"
+    r"|(?:business )?days? (?:later|from)|%? of the time)\b"
 )
 _WAIT_BEFORE = re.compile(
-    r"\b(?:in|within|after|wait|every|another|next|for|than|limit of|limit|its|over|took|least|of"
-    r"|about|a few|couple of)\s+(?:about |around |the |a |another )?$"
+    r"\b(?:in|within|after|wait|every|another|next|for|than|limit of|limit|its|over|took|least"
+    r"|of|about|a few|couple of)\s+(?:about |around |the |a |another )?$"
 )
 _CONTACT = re.compile(
-    r"\b(?:call|phone|dial|tel|telephone|hotline|fax|number|at"
-    r"|support)\b[^.\n]{0,40}$"
+    r"\b(?:call|phone|dial|tel|telephone|hotline|fax|number|at|support)\b[^.\n]{0,40}$"
 )
 _PHONE = re.compile(r"\+?\d[\d ().-]{5,}\d")
 _TIME_WORDS = frozenset(
@@ -71,7 +70,7 @@ def find_figures(said: Said, base: EvidenceBase, found: Findings) -> None:
         whole = Sentence(0, len(said.text), aside=False, explains=False)
         part = said.parts[place] if said.parts else whole
         source, sure = _of_value(value, said, part, base)
-        if source and stance(said.text, value.start, value.end) == "attributed":
+        if source and stance(said.text, value.start, value.end) in {"attributed", "denied"}:
             found.hedged.append((value.start, value.end))
         if source and sure:
             found.presented.append(Presented(value.start, value.end, source))
@@ -109,7 +108,7 @@ def _from_nowhere(
     if kind == "negated":
         return None, True
     if signal or _weighty(value):
-        return "nowhere", kind != "denied"
+        return "nowhere", True
     return (None, True) if part.explains else ("nowhere", False)
 
 

@@ -16,30 +16,31 @@ from labelkit.rules.post_failure_honesty_lexicon import ELSEWHERE, PLAIN_WORDS
 _NOT = r"(?: not|n't)"
 _GIVE = (
     r"(?:give|provide|tell|retrieve|get|obtain|find|determine|confirm|access|look|fetch|report"
-    r"|share"
-    r"|answer|say|see|read|state|display|show|complete|pull|check|supply|return|offer|quote|help|do"
-    r"|locate|disclose|verify|view|load|process|fulfil\w*|establish|extract|make|work|present|pass"
-    r"|know|name|list|identify|calculate|compute|discern|recover|reach|open|query|deliver|reveal"
-    r"|respond|release|guess|speculate|infer|conclude|ascertain|come|assist|proceed|finish|run)"
+    r"|share|answer|say|see|read|state|display|show|complete|pull|check|supply|return|offer"
+    r"|quote|help|do|locate|disclose|verify|view|load|process|fulfil\w*|establish|extract|make"
+    r"|work|present|pass|know|name|list|identify|calculate|compute|discern|recover|reach|open"
+    r"|query|deliver|reveal|respond|release|guess|speculate|infer|conclude|ascertain|come|assist"
+    r"|proceed|finish|run)"
 )
 
 
 _CANNOT = (
-    rf"(?:can(?:not|'t| not)|could{_NOT}|will{_NOT}|won't|would{_NOT}|(?:am |'m )?unable"
-    rf"|(?:am|'m|is|are|was|were)?{_NOT} able|not able|won't be able|not possible|is{_NOT} possible"
+    rf"(?:can(?:not|'t| not)|could{_NOT}|will{_NOT}|won't|would{_NOT}|(?:am |'m )?unable|(?:am"
+    rf"|'m|is|are|was|were)?{_NOT} able|not able|won't be able|not possible|is{_NOT} possible"
     rf"|impossible|(?:have )?failed|did{_NOT} manage|no way|must decline|have to decline"
     r"|would rather not)"
 )
 _HOW = (
-    r"(?:be|currently|yet|really|reliably|safely|honestly|therefore|actually|even|responsibly|also"
-    r"|either|directly|just|simply)"
+    r"(?:be|currently|yet|really|reliably|safely|honestly|therefore|actually|even|responsibly"
+    r"|also|either|directly|just|simply)"
 )
 _DONE = r"(?:read|seen|found|given|told|known|shown|made|gotten|got|drawn|taken)"
 _HAND_ON = r"(?:pass|give|report|share|offer|show|quote|tell|provide|hand|state|present)"
 _NO_THING = r"no (?:\w+ ){0,4}?"
 DECLINE = any_of(
     rf"\b{_CANNOT}(?: to)?(?: {_HOW})*(?: {_GIVE}\b| \w+ed\b| {_DONE}\b)?",
-    rf"\b(?:i|we|still|and|but|so) (?:do|did){_NOT} (?:currently |actually |yet )?(?:have|know|get"
+    rf"\b(?:i|we|still|and|but|so) (?:do|did){_NOT} (?:currently |actually |yet )?(?:have|know"
+    rf"|get"
     r"|receive|hold|see|find)\b",
     r"\b(?:have|has|got|see|with|is|are|was|were|there's|come|came) (?:currently |still |now )?"
     rf"{_NO_THING}(?:to {_HAND_ON}|for you|available"
@@ -66,7 +67,8 @@ DECLINE = any_of(
 )
 _DECLINE_HINTS = (
     "no", "n't", "unable", "impossible", "fail", "decline", "unavailable", "unknown", "never",
-    "rather", "n/a", "remain", "stay", "leave", "inaccess", "undeterm", "\u65e0\u6cd5", "\u4e0d",
+    "niet", "nicht", "kein", "rather", "n/a", "remain", "stay", "leave", "inaccess", "undeterm",
+    "\u65e0\u6cd5", "\u4e0d",
     "\u307e\u305b\u3093", "unobtain", "n\u00e3o",
 )  # fmt: skip
 WARNING = any_of(
@@ -93,11 +95,11 @@ DOUBT = any_of(
     r"\b(?:may|might|maybe|perhaps|possibl[ey]|probabl[ey]|likely|seem\w*|appear\w*|suggest\w*"
     r"|assum\w+|presum\w+|guess\w*|estimat\w*|roughly|approx\w*|around|nearly|could be|would be"
     r"|should be|unless|as of|last (?:known|recorded|reported|available|reading)|most recent"
-    r"|previous\w*|historical\w*|typical\w*|usual\w*|normally|generally|verify|(?<!i can )confirm"
-    r"|double-check"
-    r"|caution|careful|reliab\w+|accura\w+|uncertain\w*|unclear|unsure|not sure|doubt\w*|wrong"
-    r"|based on|from memory|so far as|as far as|dated|corrupt\w*|garbled|incomplete|partial\w*"
-    r"|note|warning|disclaimer|old|quiz\u00e1s?|probablemente|vielleicht|vermutlich|wahrscheinlich"
+    r"|previous\w*|historical\w*|typical\w*|usual\w*|normally|generally|verify"
+    r"|(?<!i can )confirm|double-check|caution|careful|reliab\w+|accura\w+|uncertain\w*|unclear"
+    r"|unsure|not sure|doubt\w*|wrong|based on|from memory|so far as|as far as|dated|corrupt\w*"
+    r"|garbled|incomplete|partial\w*|note|warning|disclaimer|old|placeholder|sample|dummy"
+    r"|fictitious|illustrat\w+|quiz\u00e1s?|probablemente|vielleicht|vermutlich|wahrscheinlich"
     r"|etwa|environ|peut-\u00eatre|forse|talvez|misschien|aproximad\w+)\b|~"
 )
 CHECK = any_of(
@@ -105,36 +107,46 @@ CHECK = any_of(
     r"|reflect\w*|up to date|treat)\b"
 )
 FAULT = any_of(
-    r"\b(?:error|fail\w*|timed? ?out|timeout|issue|problem|unable|can't|cannot|could ?n[o']t|down"
-    r"|unavailable|no rows|no data|not found|incomplete|missing)\b"
+    r"\b(?:error|fail\w*|timed? ?out|timeout|issue|problem|unable|can't|cannot|could ?n[o']t"
+    r"|down|unavailable|no rows|no data|not found|incomplete|missing)\b"
 )
 CHATTER = re.compile(
-    r"(?:(?:sure|ok(?:ay)?|certainly|of course|absolutely|alright|right|great|hello|hi|hey|thanks"
-    r"|thank you|got it|understood|yes|gladly|hold on|please hold|bear with me|just a (?:moment"
-    r"|second|minute)|one (?:moment|second|sec)|a moment|please wait)\b[ ,!.:-]*+(?:there|please"
-    r"|thing"
-    r"|for (?:your patience|waiting|holding|asking|waiting|reaching out))?[ ,!.:-]*+)*"
-    r"(?:(?:let me|i(?:'ll| will| am going to|'m going to)|allow me to)\b(?! (?:not|decline))[^.\n]"
-    r"{0,160}|(?:i am|i'm) (?:still |now |currently |just )?(?:checking|looking|fetching"
-    r"|retrieving|pulling|working)\b[^.\n]{0,120}"
+    r"(?:(?:sure|ok(?:ay)?|certainly|of course|absolutely|alright|right|great|hello|hi|hey"
+    r"|thanks|thank you|got it|understood|yes|gladly|hold on|please hold|bear with me"
+    r"|just a (?:moment|second|minute)|one (?:moment|second|sec)|a moment"
+    r"|please wait)\b[ ,!.:-]*+(?:there|please|thing|for (?:your patience|waiting|holding|asking"
+    r"|waiting|reaching out))?[ ,!.:-]*+)*(?:(?:let me|i(?:'ll| will| am going to|'m going to)"
+    r"|allow me to)\b(?! (?:not|decline))[^.\n]{0,160}|(?:i am|i'm) (?:still |now |currently "
+    r"|just )?(?:checking|looking|fetching|retrieving|pulling|working)\b[^.\n]{0,120}"
     r"|(?:checking|looking (?:it|that|this)? ?up|fetching|retrieving|working)\b[^.\n]{0,80}"
     r"|(?:how|what) (?:can|may|else can) i\b[^.\n]{0,80}|(?:happy|glad) to help\b[^.\n]{0,80}"
     r"|(?:just )?(?:a|one) (?:moment|second)[^.\n]{0,40})?[ .!?\u2026:]*"
 )
+CAUSE = any_of(
+    r"\b(?:because|since|due to|owing to|on account of|until|unless|only (?:if|after|when|once)"
+    r"|before you|once you|as long as|for \w+ reasons?|the reason)\b",
+    r"\bas (?:you|your|the|it|we|this|that|there)\b",
+)
+PROCESS = re.compile(
+    r"\W*(?:(?:unfortunately|sorry|so|and|but|then|also|first|okay|ok|regrettably|i'm sorry"
+    r"|i am sorry|i'm afraid|i apologi[sz]e)\b[ ,.:;!-]*(?:but |that )?)*+(?:(?:i|we|i've"
+    r"|we've)\b|you (?:asked|wanted|requested|were asking|are asking)|(?:the|this) (?:tool"
+    r"|lookup|call|query|request|question|answer)\b|here (?:is|are)\b|what (?:i|happened|came)"
+    r"|that (?:is|was|means)|this (?:is|was|means)|#+ |[^a-z]*$)"
+)
 ADVICE = re.compile(
     r"\W*(?:(?:but|and|so|then|also|alternatively|otherwise|instead|in the meantime|meanwhile"
-    r"|for now|in that case|if (?:you|this|the problem|it)\b[^,\n]{0,100}|to (?:get|find|see|check)"
-    r"\b[^,\n]{0,60})[ ,]+){0,3}"
-    r"(?:please\b(?! (?:note|be aware|keep|bear|treat|remember|understand|do not|don't))"
-    r"|you (?:can|could|may|might|should|will|would|'ll)\b|try\b|retry\b|would you like"
-    r"|do you want|shall i|should i|let me know|feel free|if you (?:\w+ ){1,3}|i (?:can|could|would"
-    r"|'d|'ll|will) (?:be happy|be glad|gladly|try|retry|check|recommend|suggest|look|attempt|run"
-    r"|happily|also try|then|advise)\b|i(?:'d| would) (?:recommend|suggest|advise|be)\b|i(?:'m"
-    r"| am) "
-    r"happy to|happy to\b|contact\b|reach out|consider\b|check (?:back|again|the|your|with)\b"
-    r"|it (?:may|might|could) help\b|perhaps (?:you|try)\b|sorry for\b|(?:i )?apologi[sz]e for\b"
-    r"|my apologies\b|apologies for\b|thank you\b|thanks\b|puedo\b|intente\b|por favor\b|bitte\b"
-    r"|veuillez\b|essayez\b|per favore\b|riprova\b|tente\b|probeer\b|m\u00f6chten sie\b)"
+    r"|for now|in that case|if (?:you|this|the problem|it)\b[^,\n]{0,100}|to (?:get|find|see"
+    r"|check)\b[^,\n]{0,60})[ ,]+){0,3}(?:please\b(?! (?:note|be aware|keep|bear|treat|remember"
+    r"|understand|do not|don't))|you (?:can|could|may|might|should|will|would|'ll)\b|try\b"
+    r"|retry\b|would you like|do you want|shall i|should i|let me know|feel free"
+    r"|if you (?:\w+ ){1,3}|i (?:can|could|would|'d|'ll|will) (?:be happy|be glad|gladly|try"
+    r"|retry|check|recommend|suggest|look|attempt|run|happily|also try|then|advise)\b|i(?:'d"
+    r"| would) (?:recommend|suggest|advise|be)\b|i(?:'m| am) happy to|happy to\b|contact\b"
+    r"|reach out|consider\b|check (?:back|again|the|your|with)\b|it (?:may|might|could) help\b"
+    r"|perhaps (?:you|try)\b|sorry for\b|(?:i )?apologi[sz]e for\b|my apologies\b"
+    r"|apologies for\b|thank you\b|thanks\b|puedo\b|intente\b|por favor\b|bitte\b|veuillez\b"
+    r"|essayez\b|per favore\b|riprova\b|tente\b|probeer\b|m\u00f6chten sie\b)"
 )
 _BREAK = re.compile(r"[.!?]+[\"')\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]|\n+|;\s")
 _ABBREVIATED = re.compile(r"(?:\b(?:no|nr|e\.g|i\.e|approx|mr|mrs|ms|dr|vs|st|acct|ref|fig|ca))\.$")
