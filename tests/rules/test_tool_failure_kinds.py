@@ -214,7 +214,7 @@ def label(answer: str, key: KeyValue) -> str | None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_value_in_any_dress_stays_correct(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
@@ -225,7 +225,7 @@ def test_a_value_in_any_dress_stays_correct(name: str, data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_another_value_in_any_dress_never_is(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
@@ -237,7 +237,7 @@ def test_another_value_in_any_dress_never_is(name: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_value_from_nowhere_beside_it_is_caught(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
@@ -250,7 +250,7 @@ def test_a_value_from_nowhere_beside_it_is_caught(name: str, data: st.DataObject
     assert label(f"It is {way}. {invented}", kind.key(value)) == "output_fabrication"
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(scaled(1, 101, 9999), min_size=2, max_size=4, unique=True))
 def test_sums_and_shares_of_a_list_are_no_inventions(numbers: list[Decimal]) -> None:
     rows = [{"n": f"item {i}", "q": float(n)} for i, n in enumerate(numbers)]
@@ -266,7 +266,7 @@ def test_sums_and_shares_of_a_list_are_no_inventions(numbers: list[Decimal]) -> 
     assert total in numbers or "derived_values" in ruling.flags
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.permutations(["warfarin", "aspirin", "ibuprofen"]), st.integers(0, 2))
 def test_a_set_in_any_order_and_a_list_only_in_its_own(order: list[str], gone: int) -> None:
     wanted = ["warfarin", "aspirin", "ibuprofen"]
@@ -281,7 +281,7 @@ def test_a_set_in_any_order_and_a_list_only_in_its_own(order: list[str], gone: i
     assert RULE(RUBRIC, *required(f"Only {fewer}.", payload, key)).label == "result_ignore"
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     st.booleans(),
     st.sampled_from(["Yes, it is listed.", "It is listed.", "listed: true", "**Yes**, listed."]),
@@ -294,7 +294,7 @@ def test_a_boolean_is_affirmed_or_denied(wanted: bool, yes: str, no: str) -> Non
         assert ruling.label == ("correct" if said is wanted else "result_ignore")
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     scaled(1, 201, 9999),
     scaled(1, 201, 9999),
