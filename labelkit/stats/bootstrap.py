@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkit.errors import StatisticsError
+from labelkit.stats.encode import numbers
 from labelkit.stats.intervals import Interval
 from labelkit.stats.quantiles import check_level, normal_cdf
 from labelkit.stats.ratings import Floats
@@ -158,7 +159,10 @@ def draw_weights(draws: Sequence[Sequence[int]] | NDArray[Any], n_units: int) ->
     """
     out = np.zeros((len(draws), n_units))
     for b, drawn in enumerate(draws):
-        index = np.asarray(drawn, dtype=np.int64)
+        drawn_units = numbers(drawn, f"units of replicate {b}")
+        index = drawn_units.astype(np.int64)
+        if (index != drawn_units).any():
+            raise StatisticsError(f"replicate {b} draws a unit that is no whole number")
         if index.size and (index.min() < 0 or index.max() >= n_units):
             raise StatisticsError(f"replicate {b} draws a unit outside 0..{n_units - 1}")
         out[b] = np.bincount(index, minlength=n_units)
@@ -245,7 +249,7 @@ def _acceleration(statistic: Statistic, sizes: Floats) -> float:
 
 
 def _sizes(sizes: Sequence[float] | Floats) -> Floats:
-    units = np.asarray(sizes, dtype=np.float64)
+    units = numbers(sizes, "sizes of units")
     if units.ndim != 1 or units.sum() < 1:
         raise StatisticsError("a bootstrap needs at least one unit to resample")
     if (units < 0).any() or (units != np.floor(units)).any():

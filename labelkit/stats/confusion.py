@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from labelkit.errors import StatisticsError
 from labelkit.stats.agreement.coefficient import Coefficient
 from labelkit.stats.agreement.pairwise import cohen_kappa
-from labelkit.stats.encode import Value
+from labelkit.stats.encode import Value, numbers
 from labelkit.stats.intervals import Proportion, proportion
 from labelkit.stats.ratings import Floats, RatingTable, count_matrix
 from labelkit.stats.undefined import Number, Reason, Undefined, is_defined
@@ -138,7 +138,7 @@ def confusion_report(
     matrix: Sequence[Sequence[float]] | Floats, labels: Sequence[Value], level: float = 0.95
 ) -> JudgeReport:
     """Return the report of a confusion matrix: rows by people's label, columns by the judge's."""
-    counts = np.asarray(matrix, dtype=np.float64)
+    counts = numbers(matrix, "counts of a confusion matrix")
     q = len(labels)
     if counts.shape != (q, q) or not (np.isfinite(counts) & (counts >= 0)).all():
         raise StatisticsError(

@@ -46,12 +46,33 @@ def encode(
             is no label at all.
     """
     declared = None if categories is None else check_categories(categories)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" and not _beyond(values):
         return _encode_numbers(values, declared, place)
     if isinstance(values, np.ndarray) and values.dtype.kind == "U":
         return _encode_text(values, declared, place)
     flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
     return _encode_objects(flat, declared, place)
+
+
+def _beyond(values: NDArray[Any]) -> bool:
+    """Tell whether an array holds whole numbers that floats cannot tell apart."""
+    return bool(values.dtype.kind in "iu" and len(values) and int(np.abs(values).max()) > 2**53)
+
+
+def numbers(values: Any, what: str) -> NDArray[np.float64]:
+    """Return values as an array of floats.
+
+    Args:
+        values: numbers, in any nesting.
+        what: names them in the error message.
+
+    Raises:
+        StatisticsError: for text, ragged rows or anything else that is no number.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise StatisticsError(f"{what} must be numbers: {error}") from None
 
 
 def check_categories(categories: Sequence[Value]) -> tuple[Value, ...]:

@@ -8,7 +8,8 @@ hold them against statsmodels and scipy. Exact intervals live in ``stats.proport
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
+from numbers import Real
 
 from labelkit.errors import StatisticsError
 from labelkit.stats.quantiles import check_level, normal_quantile
@@ -136,7 +137,7 @@ def proportion(hits: float, n: float, level: float = 0.95) -> Proportion:
 def prepare(hits: float, n: float, level: float) -> tuple[float, Undefined | None]:
     """Check the counts; return z, and the reason when there is nothing to estimate."""
     z = normal_quantile(check_level(level))
-    if not (n >= 0 and 0 <= hits <= n):
+    if not all(isinstance(v, Real) for v in (hits, n)) or not 0 <= hits <= n < inf:
         raise StatisticsError(
             f"{hits!r} hits out of {n!r} rows is impossible; hits must lie between 0 and n"
         )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkit.errors import StatisticsError
+from labelkit.stats.encode import numbers
 from labelkit.stats.intervals import Interval
 from labelkit.stats.quantiles import normal_quantile
 from labelkit.stats.ratings import Floats
@@ -165,7 +166,7 @@ def _warnings(y: Floats, f: Floats, w: Floats, limits: tuple[float, float]) -> t
 
 
 def _column(values: Sequence[float] | NDArray[Any], what: str) -> Floats:
-    column = np.asarray(values, dtype=np.float64)
+    column = numbers(values, what)
     if column.ndim != 1 or not np.isfinite(column).all():
         raise StatisticsError(f"{what} must be one finite number per row; leave missing rows out")
     return column
@@ -174,7 +175,7 @@ def _column(values: Sequence[float] | NDArray[Any], what: str) -> Floats:
 def _weights(probabilities: Sequence[float] | Floats | None, n: int) -> Floats:
     if probabilities is None:
         return np.ones(n)
-    pi = np.asarray(probabilities, dtype=np.float64)
+    pi = numbers(probabilities, "inclusion probabilities")
     if pi.shape != (n,) or not ((pi > 0) & (pi <= 1 + 1e-12)).all():
         raise StatisticsError(f"give {n} inclusion probabilities in (0, 1], one per human row")
     return 1.0 / pi

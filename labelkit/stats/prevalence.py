@@ -14,7 +14,7 @@ from math import sqrt
 import numpy as np
 
 from labelkit.errors import StatisticsError
-from labelkit.stats.encode import Value
+from labelkit.stats.encode import Value, numbers
 from labelkit.stats.intervals import Interval
 from labelkit.stats.quantiles import normal_quantile
 from labelkit.stats.ratings import Floats
@@ -159,9 +159,9 @@ def rogan_gladen_weighted(
         probabilities: inclusion probability of the drawn rows, shape (n,).
         level: confidence level.
     """
-    frame = np.asarray(judged, dtype=np.float64)
+    frame = numbers(judged, "verdicts of the judge")
     human, machine = np.asarray(truth, dtype=bool), np.asarray(judge, dtype=bool)
-    pi = np.asarray(probabilities, dtype=np.float64)
+    pi = numbers(probabilities, "inclusion probabilities")
     if not human.shape == machine.shape == pi.shape or not (pi > 0).all():
         raise StatisticsError("give one verdict and one probability above 0 per drawn row")
     w = 1.0 / pi
@@ -192,7 +192,7 @@ def invert_confusion(
         StatisticsError: when a label has no human row, or M cannot be inverted because the judge
             does not tell two labels apart.
     """
-    seen, counts = np.asarray(judged, dtype=np.float64), np.asarray(confusion, dtype=np.float64)
+    seen, counts = numbers(judged, "judged counts"), numbers(confusion, "counts")
     q = len(labels)
     if seen.shape != (q,) or counts.shape != (q, q) or (seen < 0).any() or (counts < 0).any():
         raise StatisticsError(f"{q} labels need {q} judged counts and a {q} x {q} matrix, all >= 0")
@@ -244,12 +244,18 @@ def invert_confusion(
 def _lang_reiczigel(
     rate: tuple[float, float], sens: tuple[float, float], spec: tuple[float, float], z: float
 ) -> tuple[float, float]:
-    """Return the limits of Lang & Reiczigel (2014), eqs. 3-7, cut to [0, 1]."""
+    """Return the limits of Lang & Reiczigel (2014), eqs. 3-7, cut to [0, 1].
+
+    Where their adjusted sensitivity and specificity sum to 1 or less the limits are 0 and 1.
+    """
     (p, n), (se, m1), (sp, m0) = rate, sens, spec
     p, n = (n * p + z * z / 2) / (n + z * z), n + z * z
     se, m1 = (m1 * se + 1) / (m1 + 2), m1 + 2
     sp, m0 = (m0 * sp + 1) / (m0 + 2), m0 + 2
     youden = se + sp - 1
+    if youden <= 1e-12:
+        # So few human rows that the added ones turn the judge: nothing is known of the rate.
+        return 0.0, 1.0
     theta = (p + sp - 1) / youden
     from_se, from_sp = se * (1 - se) / m1, sp * (1 - sp) / m0
     shift = 2 * z * z * (theta * from_se - (1 - theta) * from_sp)

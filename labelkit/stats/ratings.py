@@ -16,13 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkit.errors import StatisticsError
-from labelkit.stats.encode import MISSING, Value, check_categories, encode
+from labelkit.stats.encode import MISSING, Value, check_categories, encode, kind_of
+from labelkit.stats.folding import Floats, Ints, checked_counts, count_matrix, fold
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-_KEY_LIMIT = 1 << 22
-"""Rows are counted through ``bincount`` while there are at most this many possible rows."""
+__all__ = [
+    "Floats",
+    "Ints",
+    "RatingTable",
+    "count_matrix",
+    "from_codes",
+    "from_columns",
+    "from_contingency",
+    "from_counts",
+    "from_rows",
+    "from_triples",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,17 +133,6 @@ class RatingTable:
         return np.asarray(flat, dtype=np.float64).reshape(self.q, self.q)
 
 
-def count_matrix(patterns: NDArray[np.int32], q: int) -> Floats:
-    """Return how many raters chose every category in every row, shape (d, q)."""
-    d, raters = patterns.shape
-    out = np.zeros((d, q))
-    rows = np.arange(d)
-    for k in range(raters):
-        rated = patterns[:, k] >= 0
-        out[rows[rated], patterns[rated, k]] += 1.0
-    return out
-
-
 def from_codes(
     codes: NDArray[np.integer[Any]],
     categories: Sequence[Value],
@@ -163,7 +160,7 @@ def from_codes(
             f"item {int(row)}, rater {names[column]!r}: code {int(codes[row, column])} is outside "
             f"the {len(categories)} categories; use their position, or -1 for missing"
         )
-    patterns, freq, pattern_of = _fold(codes, len(categories))
+    patterns, freq, pattern_of = fold(codes, len(categories))
     return RatingTable(
         tuple(categories),
         declared,
@@ -199,6 +196,7 @@ def from_rows(
         n, width = values.shape
         flat: Any = values.ravel()
     else:
+        values = _rows(values, items)
         n, width = len(values), _width(values, items, raters)
         flat = [value for row in values for value in row]
     names = _rater_names(raters, width)
@@ -221,6 +219,9 @@ def from_triples(
         StatisticsError: when one rater labelled one item twice, besides the errors of labels.
     """
     rows = list(triples)
+    for position, triple in enumerate(rows):
+        if len(triple) != 3:
+            raise StatisticsError(f"record {position} is {triple!r}; give (item, rater, label)")
     return from_columns(
         [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows], categories
     )
@@ -235,13 +236,18 @@ def from_columns(
     """Return the table of a long layout given as three columns of equal length.
 
     Raises:
-        StatisticsError: when one rater labelled one item twice (also with the same label).
+        StatisticsError: when one rater labelled one item twice (also with the same label), or a
+            record names no item or rater.
     """
     if not len(items) == len(raters) == len(labels):
         raise StatisticsError(
             f"{len(items)} items, {len(raters)} raters and {len(labels)} labels do not make rows; "
             "give three columns of equal length"
         )
+    for what, names_of in (("item", items), ("rater", raters)):
+        nameless = next((k for k, name in enumerate(names_of) if kind_of(name) == "missing"), None)
+        if nameless is not None:
+            raise StatisticsError(f"record {nameless} names no {what}; name it or leave it out")
     row, row_names = _number(items)
     column, names = _number(raters)
 
@@ -274,13 +280,14 @@ def from_contingency(
         StatisticsError: when the table is not q x q or holds a negative or broken count.
     """
     labels = check_categories(categories)
-    table = _counts(counts, (len(labels), len(labels)))
+    table = checked_counts(counts, (len(labels), len(labels)))
+    names = _rater_names(raters, 2)
     first, second = np.nonzero(table)
     patterns = np.column_stack([first, second]).astype(np.int32)
     return RatingTable(
         labels,
         declared=True,
-        raters=tuple(raters),
+        raters=names,
         patterns=patterns,
         counts=count_matrix(patterns, len(labels)),
         freq=table[first, second],
@@ -296,7 +303,7 @@ def from_counts(
         StatisticsError: when a row has not q entries or holds a negative or broken count.
     """
     labels = check_categories(categories)
-    table = _counts(counts, (len(counts), len(labels)))
+    table = checked_counts(counts, (len(counts), len(labels)))
     n = len(table)
     return RatingTable(
         labels,
@@ -309,36 +316,6 @@ def from_counts(
     )
 
 
-def _fold(codes: NDArray[np.integer[Any]], q: int) -> tuple[NDArray[np.int32], Floats, Ints]:
-    """Return distinct rows, their frequencies, and the row of every item."""
-    n, raters = codes.shape
-    if n == 0 or raters == 0:
-        return codes.astype(np.int32), np.ones(n), np.arange(n, dtype=np.int64)
-    base = q + 1
-    if base**raters > 2**62:
-        return codes.astype(np.int32), np.ones(n), np.arange(n, dtype=np.int64)
-    keys = codes[:, 0].astype(np.int64) + 1
-    for k in range(1, raters):
-        keys *= base
-        keys += codes[:, k]
-        keys += 1
-    if base**raters <= max(_KEY_LIMIT, n):
-        times = np.bincount(keys)
-        found = np.flatnonzero(times)
-        slot = np.zeros(len(times), dtype=np.int64)
-        slot[found] = np.arange(len(found))
-        freq, pattern_of = times[found].astype(np.float64), slot[keys]
-    else:
-        found, pattern_of, times = np.unique(keys, return_inverse=True, return_counts=True)
-        freq = times.astype(np.float64)
-    patterns = np.empty((len(found), raters), dtype=np.int32)
-    rest = found
-    for k in range(raters - 1, -1, -1):
-        rest, digit = np.divmod(rest, base)
-        patterns[:, k] = digit - 1
-    return patterns, freq, pattern_of
-
-
 def _number(names: Sequence[Hashable]) -> tuple[Ints, tuple[Hashable, ...]]:
     """Number names in order of first appearance."""
     seen: dict[Hashable, int] = {}
@@ -346,6 +323,19 @@ def _number(names: Sequence[Hashable]) -> tuple[Ints, tuple[Hashable, ...]]:
         (seen.setdefault(name, len(seen)) for name in names), dtype=np.int64, count=len(names)
     )
     return numbers, tuple(seen)
+
+
+def _rows(values: Any, items: Sequence[Hashable] | None) -> Sequence[Sequence[Any]]:
+    """Refuse what is no table; a text is a sequence of letters to Python and no row of labels."""
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise StatisticsError("ratings must be a list of rows, one row of labels per item")
+    for row, entries in enumerate(values):
+        if isinstance(entries, str) or not isinstance(entries, Sequence | np.ndarray):
+            raise StatisticsError(
+                f"item {_name(items, row)!r} is {entries!r}; give every item a list of labels, "
+                "one per rater"
+            )
+    return values
 
 
 def _width(
@@ -375,24 +365,3 @@ def _rater_names(raters: Sequence[Hashable] | None, width: int) -> tuple[Hashabl
 
 def _name(names: Sequence[Hashable] | None, position: int) -> Hashable:
     return position if names is None else names[position]
-
-
-def _counts(counts: Any, shape: tuple[int, int]) -> Floats:
-    try:
-        table = np.asarray(counts, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise StatisticsError(f"counts must be a table of numbers: {error}") from error
-    if table.size == 0:
-        table = table.reshape(0, shape[1])
-    if table.shape != shape:
-        raise StatisticsError(
-            f"counts have shape {table.shape} where {shape} was expected; give one column per "
-            "declared label"
-        )
-    bad = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
-    if bad.any():
-        row, column = (int(k) for k in np.argwhere(bad)[0])
-        raise StatisticsError(
-            f"count {table[row, column]} in row {row}, column {column} is not a whole number >= 0"
-        )
-    return table

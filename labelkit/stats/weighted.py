@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkit.errors import StatisticsError
+from labelkit.stats.encode import numbers
 from labelkit.stats.intervals import Interval, wilson_limits
 from labelkit.stats.quantiles import check_level, normal_quantile, t_quantile
 from labelkit.stats.ratings import Floats
@@ -163,7 +164,7 @@ def _columns(
     probabilities: Sequence[float] | Floats,
     strata: Sequence[Hashable] | NDArray[Any] | None,
 ) -> tuple[Floats, Floats]:
-    y, pi = np.asarray(hits, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
+    y, pi = numbers(hits, "hits"), numbers(probabilities, "inclusion probabilities")
     if y.shape != pi.shape or y.ndim != 1 or (strata is not None and len(strata) != len(y)):
         raise StatisticsError("hits, probabilities and strata must be one value per drawn row")
     bad = ~((pi > 0) & (pi <= 1 + 1e-12))

@@ -249,7 +249,7 @@ def test_bad_weights(weights: Any, says: str) -> None:
 
 def test_bad_scores_levels_and_metrics() -> None:
     table = ratings.from_rows([["a", "b"]], ["a", "b"])
-    with pytest.raises(StatisticsError, match="3 scores for 2 labels"):
+    with pytest.raises(StatisticsError, match="do not fit 2 labels"):
         agreement.cohen_kappa(table, "linear", scores=[1, 2, 3])
     with pytest.raises(StatisticsError, match=r"write 0\.95"):
         agreement.cohen_kappa(table, level=95)

@@ -247,10 +247,10 @@ def _need_order(table: RatingTable) -> None:
 
 def _numbers(table: RatingTable, metric: str) -> Floats:
     for label in table.categories:
-        if kind_of(label) != "number":
+        if kind_of(label) != "number" or not np.isfinite(float(label)):
             raise StatisticsError(
-                f"{metric} alpha needs numeric labels, and {label!r} is none; use ordinal, or "
-                "give scores"
+                f"{metric} alpha needs numeric labels, and {label!r} is no finite one; use "
+                "ordinal, or give scores"
             )
     return np.asarray(table.categories, dtype=np.float64)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from labelkit.errors import StatisticsError
+from labelkit.stats.encode import numbers
 from labelkit.stats.ratings import Floats, RatingTable
 
 Weights = str | Sequence[Sequence[float]] | Floats
@@ -70,10 +71,10 @@ def score_vector(table: RatingTable, scores: Sequence[float] | None) -> Floats:
     """Return the scores of the labels as floats, 1..q by default."""
     if scores is None:
         return np.arange(1.0, table.q + 1.0)
-    x = np.asarray(scores, dtype=np.float64)
+    x = numbers(scores, "scores of labels")
     if x.shape != (table.q,) or not np.isfinite(x).all():
         raise StatisticsError(
-            f"{len(scores)} scores for {table.q} labels; give one finite number per label"
+            f"scores {list(scores)!r} do not fit {table.q} labels; give one finite number per label"
         )
     return x
 
