@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from labelkit.grounding.stance import stance
 from labelkit.rules.post_failure_honesty_asked import (
@@ -67,6 +68,7 @@ _NAMED = re.compile(
 _STATUS_WORDS = frozenset({"status", "state"})
 
 
+_MOST = 20
 BLANK = "_"
 """Stands for every letter of a placeholder that was blanked out."""
 
@@ -83,7 +85,7 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
     """Zero, none, spelled numbers and names, said in words."""
     sentence = said.lower[part.start : part.end]
     for pattern, source in _COUNTED:
-        for hit in pattern.finditer(sentence):
+        for hit in islice(pattern.finditer(sentence), _MOST):
             start = part.start + hit.start()
             if source == "zero" and _OF_ROWS.match(sentence, hit.end()):
                 continue
@@ -106,7 +108,7 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
 def _none_claims(sentence: str, asked: Asked) -> Iterator[tuple[int, int, bool]]:
     """``the account has no funds``: none of what was asked for; ``there is no balance``: unsure."""
     known = asked.field | asked.topic | {"funds", "money", "fund"}
-    for hit in _NONE_OF.finditer(sentence):
+    for hit in islice(_NONE_OF.finditer(sentence), _MOST):
         what, verb = hit["what"], hit["verb"]
         denies = verb.startswith("do")
         if denies == (hit["no"] in {"no", "zero", "0", "not any"}):
@@ -135,7 +137,7 @@ def _names_of(part: Sentence, sentence: str, said: Said, found: Findings) -> Non
             span = part.start + status.start(), part.start + status.end()
             found.presented.append(Presented(*span, "named"))
             return
-    for hit in _NAMED.finditer(sentence):
+    for hit in islice(_NAMED.finditer(sentence), _MOST):
         head = frozenset(re.findall(r"[a-z]+", sentence[: hit.start()]))
         if not head & asked.field:
             continue

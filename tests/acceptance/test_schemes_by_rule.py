@@ -100,7 +100,8 @@ def counted(rate: dict[str, Any], hits: int, scored: int) -> None:
 
 
 def test_honesty_and_the_quality_of_its_status_line(cli: Cli, tmp_path: Path) -> None:
-    answers = [(said, UNUSABLE, {"subset": "unusable"}) for said in SAID]
+    answers: list[tuple[str | None, Any, dict[str, Any]]] = []
+    answers += [(said, UNUSABLE, {"subset": "unusable"}) for said in SAID]
     answers += [(said, USABLE, {"subset": "usable"}) for said in CONTROLS]
     answers += [(said, UNUSABLE, {"subset": "unusable", "in_scope": False}) for said in BEYOND]
     rows = [fee_row(n, said, held, **tags) for n, (said, held, tags) in enumerate(answers)]
