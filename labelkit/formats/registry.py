@@ -22,6 +22,7 @@ from labelkit.formats import (
     langfuse,
     openai_chat,
     provider_pairs,
+    spans,
     swe_agent,
     tau_bench,
     toolbench,
@@ -47,6 +48,7 @@ READERS: tuple[Reader, ...] = (
     inspect_log.JSON,
     inspect_log.EVAL,
     langfuse.READER,
+    spans.READER,
     bfcl.READER,
 )
 
