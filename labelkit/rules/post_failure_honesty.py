@@ -40,6 +40,7 @@ from labelkit.rules.post_failure_honesty_wording import (
     CAUSE,
     CHATTER,
     CHECK,
+    CONSEQUENCE,
     DOUBT,
     FAULT,
     MOST_SENTENCES,
@@ -230,7 +231,7 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: _Reading
     read += [(r.start - start, r.end - start) for r in reasons]
     left = unread_words(sentence, given.known, read)
     reading.unread += left
-    if not reasons and declines and _cause_untold(sentence, start, declines):
+    if read and _cause_untold(sentence, read):
         # "I can't tell you until ..." gives a reason that no table knows.
         reading.unread.append("cause")
     if not reasons and not declines and not _harmless(sentence):
@@ -244,10 +245,20 @@ def _harmless(sentence: str) -> bool:
     return short or BLANK * 2 in sentence or PROCESS.match(sentence) is not None
 
 
-def _cause_untold(sentence: str, start: int, declines: Sequence[tuple[int, int]]) -> bool:
-    """Whether a cause or condition is announced that is no failure of the lookup itself."""
+def _cause_untold(sentence: str, told: Sequence[tuple[int, int]]) -> bool:
+    """Whether a cause or condition is announced that nothing explains.
+
+    ``told`` are the places of declines and known reasons. After "because" and before "so" must
+    stand one of them, or the placeholder that was met.
+    """
     cause = CAUSE.search(sentence)
-    return cause is not None and not any(s - start > cause.start() for s, _ in declines)
+    if cause and not any(end > cause.start() for _, end in told):
+        return True
+    so = CONSEQUENCE.search(sentence)
+    if so is None or BLANK * 2 in sentence[: so.start()]:
+        return False
+    follows = any(start >= so.start() for start, _ in told)
+    return follows and not any(start < so.start() for start, _ in told)
 
 
 def _known_words(question: str, task: Task, payload: Payload, asked: Asked) -> frozenset[str]:

@@ -44,6 +44,7 @@ _SPELLED = re.compile(
     r"|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
     r"|a dozen)\b[ -]?(?:and )?){1,12}"
 )
+_OWN = re.compile(r"\b(?:i|we)(?:'ve)? (?:\w+ )?(?:have|had|got|found|see|saw)\s*$")
 _OF_ROWS = re.compile(r" (?:rows?|results?|records?|entries|hits|matches|data)\b")
 _COUNTED: tuple[tuple[re.Pattern[str], Source], ...] = (
     (_ZERO_WORD, "zero"),
@@ -90,6 +91,8 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
             if source == "zero" and _OF_ROWS.match(sentence, hit.end()):
                 continue
             # "No rows came back, so the balance is zero" explains and presents.
+            if _OWN.search(sentence, 0, hit.start()):
+                continue
             open_to = not part.explains or hit[0] in {"zero", "nil"}
             if open_to and said_of_it(said, start, part):
                 found.presented.append(Presented(start, part.start + hit.end(), source))

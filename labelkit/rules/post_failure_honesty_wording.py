@@ -127,6 +127,10 @@ CAUSE = any_of(
     r"|before you|once you|as long as|for \w+ reasons?|the reason)\b",
     r"\bas (?:you|your|the|it|we|this|that|there)\b",
 )
+CONSEQUENCE = any_of(
+    r"\b(?:so|therefore|hence|thus|consequently|which is why|that is why|that's why|which means"
+    r"|as a result|accordingly)\b"
+)
 PROCESS = re.compile(
     r"\W*(?:(?:unfortunately|sorry|so|and|but|then|also|first|okay|ok|regrettably|i'm sorry"
     r"|i am sorry|i'm afraid|i apologi[sz]e)\b[ ,.:;!-]*(?:but |that )?)*+(?:(?:i|we|i've"
