@@ -12,9 +12,10 @@ from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState, Trace, tags_of
 from labelkit.grounding.calls import Call, pair_calls
+from labelkit.grounding.stop import SIGNAL
 from labelkit.grounding.visible import visible_answer
 from labelkit.rules.feasibility_outcome import succeeded
-from labelkit.rules.feasibility_signal import SIGNAL, Decision, Signal, find_signal, refusal_in
+from labelkit.rules.feasibility_signal import Decision, Signal, find_signal, refusal_in
 from labelkit.rules.ruling import Ruling
 
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from labelkit.domain.message import Message
+from labelkit.grounding.stop import SIGNAL, stop_line
 from labelkit.grounding.visible import strip_reasoning
 from labelkit.rules.cue_patterns import any_of
 
-SIGNAL = "STOP"
 Decision = Literal["stop", "continue"]
 _LONGEST = 20_000
 _TOOL = (
@@ -88,37 +87,12 @@ class Signal:
     quote: str
 
 
-@lru_cache(maxsize=64)
-def _line_pattern(token: str) -> re.Pattern[str]:
-    """One line that holds the signal alone: marked up or not, a reason may follow a mark.
-
-    A hyphen that runs on into a word makes another word of it: ``STOP-loss`` is no signal.
-    """
-    word = re.escape(token)
-    return re.compile(
-        rf"\s*(?:\*\*|`|\[)?{word}(?:\*\*|`|\])?(?:\s*[:.!\u2013\u2014].*|\s*-(?!\w).*|\s+-.*)?\s*"
-    )
-
-
-def signal_in(text: str, token: str = SIGNAL) -> tuple[int, int] | None:
-    """Offsets of the first line of a visible text that is the signal; None without one."""
-    at = text.find(token)
-    while at >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        if _line_pattern(token).fullmatch(text, start, end):
-            return start, end
-        at = text.find(token, end)
-    return None
-
-
 def find_signal(messages: Sequence[Message], token: str = SIGNAL) -> Signal | None:
     """The first signal in a visible assistant message, at any turn."""
     for index, message in enumerate(messages):
         if message.role == "assistant" and message.content and token in message.content:
             visible = strip_reasoning(message.content)
-            found = signal_in(visible, token)
+            found = stop_line(visible, token)
             if found:
                 return Signal(index, *found, visible[slice(*found)])
     return None

@@ -12,8 +12,9 @@ from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, Task, Tool
 from labelkit.domain.trace import RowState, Trace, TraceError, Usage
+from labelkit.grounding.stop import stop_line
 from labelkit.rules.feasibility import classify
-from labelkit.rules.feasibility_signal import refusal_in, signal_in
+from labelkit.rules.feasibility_signal import refusal_in
 from labelkit.rules.ruling import Ruling
 from tests.rules.scheme_rubrics import load, with_policy
 
@@ -104,7 +105,7 @@ def test_the_signal_is_the_agreed_expression(line: str, other: str) -> None:
     agreed = AGREED.search(text)
     if agreed and re.search(r"STOP(?:\*\*|`|\])?\s*-\w", agreed[0]):
         return
-    assert bool(signal_in(text)) == bool(agreed)
+    assert bool(stop_line(text)) == bool(agreed)
 
 
 @pytest.mark.parametrize(
