@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -173,7 +173,7 @@ def person_of_token(
     None when the token is forged, too old, from before a new passphrase, or the person retired.
     """
     try:
-        raw = urlsafe_b64decode(token.encode("ascii"))
+        raw = b64decode(token.encode("ascii"), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, Base64Error):
         return None
     body, signature = raw[: _BODY.size], raw[_BODY.size :]
