@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from labelkit.stats import (
     agreement,
@@ -42,13 +43,35 @@ def limits(interval: Any) -> tuple[float, float]:
 
 
 def test_wilson_rows(facts: dict[str, Any]) -> None:
-    # The row 353 / 746 is handed over as .43761-.50907; Wilson's roots are .437591 and .509064
-    # (statsmodels and scipy agree), so it is held to the paper's printed digit, 0.1 points.
     for hits, n, low, high in facts["wilson_95"]:
         found = limits(intervals.wilson(hits, n))
         assert found == pytest.approx((low, high), abs=2e-5)
         printed = [f"{100 * limit:.1f}" for limit in (low, high)]
         assert [f"{100 * limit:.1f}" for limit in found] == printed
+
+
+def test_the_one_wilson_row_whose_last_digits_differ(facts: dict[str, Any]) -> None:
+    """353 of 746 is handed over as .43761 to .50907; Wilson's limits are .43759 and .50906.
+
+    The limits are by definition the roots of (share - p)^2 = z^2 p (1 - p) / n. Ours solve it, the
+    sheet's do not, with 1.959964 or with 1.96; statsmodels agrees with ours. To the digit that the
+    paper prints, 0.1 points, both are the same, and all other rows agree to the last digit.
+    """
+    hits, n, low, high = next(row for row in facts["wilson_95"] if row[:2] == [353, 746])
+
+    def off(p: float, z: float) -> float:
+        # Distance to the root: the left side less the right one over the slope of the difference.
+        share = hits / n
+        gap = (share - p) ** 2 - z**2 * p * (1 - p) / n
+        return abs(gap / (2 * (p - share) - z**2 * (1 - 2 * p) / n))
+
+    ours = limits(intervals.wilson(hits, n))
+    assert [round(limit, 5) for limit in ours] == [0.43759, 0.50906]
+    assert ours == pytest.approx(proportion_confint(hits, n, method="wilson"), abs=1e-12)
+    assert max(off(p, 1.959963984540054) for p in ours) < 1e-12
+    for z in (1.959963984540054, 1.96):
+        assert off(low, z) > 1.5e-5
+        assert off(high, z) > 5e-6
 
 
 def test_all_nineteen_leaderboard_rows_add_up(facts: dict[str, Any]) -> None:

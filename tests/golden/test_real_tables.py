@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -43,8 +44,17 @@ def test_pandalm_three_people(pandalm: list[dict[str, int]]) -> None:
     assert kappas == pytest.approx([0.8520, 0.8789, 0.8617], abs=5e-5)
     assert agreement.fleiss_kappa(table).value == pytest.approx(0.864175, abs=5e-7)
     assert agreement.krippendorff_alpha(table).value == pytest.approx(0.864221, abs=5e-7)
-    # Handed over as 0.886447; irrCAC gives 0.88644 as we do.
-    assert agreement.gwet_ac(table).value == pytest.approx(0.886447, abs=3e-6)
+    # By hand, in exact fractions: pa = 919/999 over 2,997 ratings, of which 326, 1,255 and 1,416
+    # are 0, 1 and 2; pe = sum p (1 - p) / 2. AC1 is 0.8864447..., which irrCAC gives too. The sheet
+    # says 0.886447: the same digits with one of the three 4s lost.
+    shares = [Fraction(times, 2997) for times in (326, 1255, 1416)]
+    counted = Counter(i[p] for i in pandalm for p in people)
+    assert [counted[label] for label in (0, 1, 2)] == [326, 1255, 1416]
+    pe = sum(share * (1 - share) for share in shares) / 2
+    exact = (Fraction(919, 999) - pe) / (1 - pe)
+    assert f"{float(exact):.7f}" == "0.8864447"
+    assert agreement.gwet_ac(table).value == pytest.approx(float(exact), abs=1e-12)
+    assert float(exact) != pytest.approx(0.886447, abs=1e-6)
     unanimous = agreement.unanimous_agreement(table)
     assert unanimous.value == pytest.approx(879 / 999)
 
