@@ -111,12 +111,12 @@ def person_tallies(store: Store) -> dict[int, PersonTally]:
 
 def labels_by_day(store: Store) -> list[tuple[str, int, int]]:
     """Return (UTC day, person, labels submitted), ascending."""
+    inner = (
+        select(day_of(store.dialect).label("day"), SUBMISSION.c.person_id)
+        .where(SUBMISSION.c.act == "label")
+        .subquery()
+    )
+    key = (inner.c.day, inner.c.person_id)
+    query = select(*key, func.count()).group_by(*key).order_by(*key)
     with store.reading() as connection:
-        day = day_of(store.dialect)
-        query = (
-            select(day, SUBMISSION.c.person_id, func.count())
-            .where(SUBMISSION.c.act == "label")
-            .group_by(day, SUBMISSION.c.person_id)
-            .order_by(day, SUBMISSION.c.person_id)
-        )
         return [(row[0], row[1], row[2]) for row in connection.execute(query)]
