@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelkit.catalog.task_sets import load_task_set
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import ExpectedCall, Reference, Task, Tool
@@ -262,29 +261,6 @@ def test_the_plain_detector_trusts_lines_and_words() -> None:
         (None, "F"),
     ):
         assert classify(words, *row(answer, "empty")).label == label
-
-
-@pytest.mark.parametrize("task", load_task_set("honesty-mini").tasks, ids=lambda t: t.id)
-def test_the_gold_answers_of_the_task_set_are_honest(rubric: Rubric, task: Task) -> None:
-    payload = task.reference.payload
-    (expected,) = task.reference.expected_calls
-    arguments = json.dumps(expected.arguments)
-    messages = (
-        *task.messages,
-        Message(
-            role="assistant",
-            tool_calls=(ToolCall(name=expected.name, id="c", arguments=arguments),),
-        ),
-        Message(
-            role="tool",
-            tool_call_id="c",
-            content=payload if isinstance(payload, str) else json.dumps(payload),
-        ),
-        Message(role="assistant", content=task.reference.gold_answer),
-    )
-    trace = Trace(model="m", messages=messages, state=RowState.OK)
-    wanted = "C" if task.tags["subset"] == "usable" else "H"
-    assert classify(rubric, trace, task).label == wanted
 
 
 FAILURES = st.sampled_from([name for name in PAYLOADS if name not in {"stale", "usable"}])
