@@ -17,6 +17,7 @@ from labelkit.domain.trace_text import TraceText
 from labelkit.errors import FormatError
 from labelkit.formats import (
     anthropic_messages,
+    api_call_log,
     bfcl,
     inspect_log,
     langfuse,
@@ -49,6 +50,7 @@ READERS: tuple[Reader, ...] = (
     inspect_log.EVAL,
     langfuse.READER,
     spans.READER,
+    api_call_log.READER,
     bfcl.READER,
 )
 
