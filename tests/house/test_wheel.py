@@ -41,8 +41,11 @@ def test_a_wheel_carries_rubrics_task_sets_and_app(tmp_path: Path) -> None:
         text=True,
     ).stdout.splitlines()
     rubrics = sorted(path.parent.name for path in (ROOT / "rubrics").glob("*/rubric.yaml"))
+    tasks = sorted((ROOT / "datasets").glob("*/tasks.jsonl"))
+    sets = tuple(path.parent.name for path in tasks)
+    sizes = [len(path.read_text(encoding="utf-8").splitlines()) for path in tasks]
     assert shown == [
         str(inside),
         f"{rubrics} {rubrics}",
-        "('tool-failure-mini',) [24]",
+        f"{sets} {sizes}",
     ]
