@@ -56,7 +56,7 @@ from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of
 @click.option("--temperature", default=0.0, type=click.FloatRange(0, 2), show_default=True)
 @click.option("--seed", default=42, type=int, show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first tasks.")
-@click.option("--label", is_flag=True, help="Then label with rule and judges, and report.")
+@click.option("--label", is_flag=True, help="Then label with the rubric's rule, and report.")
 @in_folder
 def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
     tasks: str,
@@ -105,7 +105,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
         )
         if label:
             scheme = load_rubric(_rubric_name(source, rubric, "--label"))
-            found = judge(store, scheme, settings, progress=progress), report(store, scheme)
+            labelled = judge(store, scheme, settings, judges=(), progress=progress)
+            found = labelled, report(store, scheme)
     show(done)
     if found is not None:
         labelled, result = found

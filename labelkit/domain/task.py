@@ -135,7 +135,11 @@ class Reference(Frozen):
 
 
 class Task(Frozen):
-    """One benchmark problem, identified by (set, id) and versioned by its digest."""
+    """One benchmark problem, identified by (set, id) and versioned by its digest.
+
+    ``later_turns`` are what the user says after the model has answered, one message at a time;
+    only protocols with a conversation (``agent``, ``react_text``) play them.
+    """
 
     set: str
     id: str
@@ -144,6 +148,7 @@ class Task(Frozen):
     environment: Environment = Environment()
     reference: Reference = Reference()
     tags: dict[str, Tag] = Field(default_factory=dict)
+    later_turns: tuple[Message, ...] = ()
 
     @cached_property
     def digest(self) -> str:

@@ -1,4 +1,7 @@
-"""The plain agent loop: tools are free in every turn, until the model answers or the cap is met."""
+"""The plain agent loop: tools are free in every step, until the model answers or the cap is met.
+
+A user who speaks again does so after the answer; the cap counts the steps of one user turn.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from labelkit.rollout.protocol import Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent(Played):
-    """Auto in every turn."""
+    """Auto in every step."""
 
     name: str = "agent"
     max_turns: int = 20
@@ -23,4 +26,9 @@ class Agent(Played):
         dialogue = self.begin(client, row)
         choices: list[Choice] = ["auto"] * self.max_turns
         await converse(dialogue, choices)
+        for message in row.task.later_turns:
+            if dialogue.ended:
+                break
+            dialogue.say(message)
+            await converse(dialogue, choices)
         return dialogue.trace()

@@ -82,6 +82,7 @@ class Dialogue:
         episode: the world.
         flags: what a reader of the trace should know, in order of appearance.
         extra: further facts for the trace.
+        ended: whether nothing more can be asked: a dead or cut reply, or no turn left.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class Dialogue:
         self.episode = Episode(row.task, repeat=row.repeat, clean=row.clean)
         self.messages: list[Message] = list(row.task.messages if messages is None else messages)
         self.history = self._opening()
+        self.ended = False
         self.flags: dict[str, None] = {}
         self.extra: dict[str, Any] = {}
 
@@ -141,11 +143,12 @@ class Dialogue:
             keep: whether the reply enters the trace.
             parallel: whether several calls may come in one reply; None does not say.
         """
-        tools = None if history is not None else self._wire_tools or None
+        tools = None if history is not None else self._tools_for(choice)
         emulating = self.emulated and history is None
         request: dict[str, Any] = {"messages": list(history or self._closed_history(choice))}
-        if emulating and choice != "none":
-            schema = action_schema(self.tools, answer=choice == "auto")
+        if emulating and self._asks_for_action(choice):
+            allowed = () if choice == "none" else self.tools
+            schema = action_schema(allowed, answer=choice != "required")
             request.update(schema=schema, schema_name="action")
         elif tools and not emulating:
             request.update(tools=tools, tool_choice=self._wire_choice(choice))
@@ -158,6 +161,20 @@ class Dialogue:
         if keep and not turn.failed:
             self.messages.append(turn.message)
         return turn
+
+    def _tools_for(self, choice: Choice) -> list[dict[str, Any]] | None:
+        """The declared tools; none for ``none`` at an endpoint that takes no ``tool_choice``."""
+        if choice == "none" and "tool_choice" in self._client.capabilities.dropped:
+            return None
+        return self._wire_tools or None
+
+    def _asks_for_action(self, choice: Choice) -> bool:
+        """Whether an emulated reply is bound to the form of an action.
+
+        An answer after one call is asked for in plain words. After several calls a small model
+        goes on writing calls, so the form of the answer is bound as well.
+        """
+        return choice != "none" or len(self._completions) > 1
 
     def _request(self, fields: dict[str, Any], attempt: int) -> ChatRequest:
         decoding = self._how.decoding
@@ -274,6 +291,11 @@ class Dialogue:
         self._completions[-1] = self._completions[-1].model_copy(update={"text": content})
         return message
 
+    def say(self, message: Message) -> None:
+        """Let the user speak again, after the model has answered."""
+        self.messages.append(message)
+        self.history.append({"role": message.role, "content": message.content or ""})
+
     def note(self, text: str) -> None:
         """Say something for the harness: sent as a user's message, never taken for one."""
         told = Message(role="system", name=HARNESS, content=text, extra={"sent_as": "user"})
@@ -340,10 +362,13 @@ async def converse(dialogue: Dialogue, choices: Sequence[Choice]) -> None:
         if turn.over:
             if choice == "none" and not turn.cut and dialogue.last_empty:
                 dialogue.flag("suspect_server_filter")
+            dialogue.ended = turn.failed or turn.cut
+            dialogue.history.append(turn.wire)
             return
         if choice == "none":
             dialogue.drop_tools("calls_after_none")
         else:
             dialogue.answer(turn)
+    dialogue.ended = True
     if choices and choices[-1] != "none":
         dialogue.flag("turn_cap")

@@ -3,8 +3,8 @@
 Made for error-handling tasks (schemes: WildAgtEval). The first ``Action:`` at the start of a
 line counts; what follows it is cut off, before the model reads its own invention of an
 observation. An action that cannot be read is told back once, as an observation, and counted; the
-next one ends the episode. At most fifteen steps. A text without an action is the answer; so is
-what follows ``Answer:`` at the start of a line.
+next one ends the episode. At most fifteen steps for one user turn. A text without an action is
+the answer; so is what follows ``Answer:`` at the start of a line.
 """
 
 from __future__ import annotations
@@ -77,35 +77,53 @@ class ReactText(Played):
     async def play(self, client: Client, row: Row) -> Trace:
         """Play one episode."""
         dialogue = self._begin(client, row)
-        faults = 0
+        await self._turn(dialogue)
+        for message in row.task.later_turns:
+            if dialogue.ended:
+                break
+            dialogue.say(message)
+            await self._turn(dialogue)
+        return dialogue.trace()
+
+    async def _turn(self, dialogue: Dialogue) -> None:
+        """Let the model act until it answers one user turn."""
         for _ in range(self.max_turns):
             turn = await dialogue.ask("none", keep=False)
+            dialogue.ended = turn.failed or turn.cut
             if turn.failed:
-                return dialogue.trace()
+                return
             step = read_step(turn.message.content or "")
             if turn.cut or step.answer is not None:
                 dialogue.rewrite(turn, content=turn.message.content if turn.cut else step.answer)
-                return dialogue.trace()
+                dialogue.history.append(turn.wire)
+                return
             for flag in step.flags:
                 dialogue.flag(flag)
             if step.call is not None:
                 _run(dialogue, turn, step.call, step)
-                continue
-            faults += 1
-            dialogue.extra["parse_errors"] = faults
-            dialogue.rewrite(turn, content=step.kept)
-            if faults > 1:
-                dialogue.flag("unreadable_action")
-                return dialogue.trace()
-            dialogue.history.append({"role": "assistant", "content": step.kept})
-            dialogue.note("Observation: " + _FEEDBACK.format(why=step.fault))
+            elif not _tell_fault(dialogue, turn, step):
+                return
+        dialogue.ended = True
         dialogue.flag("turn_cap")
-        return dialogue.trace()
 
     def _begin(self, client: Client, row: Row) -> Dialogue:
         tools = "\n".join(tool_lines(offered_tools(row.task))) or "(none)"
         messages = with_system(row.task.messages, FORMAT.format(tools=tools))
         return self.begin(client, row, messages=messages, in_text=True)
+
+
+def _tell_fault(dialogue: Dialogue, turn: Turn, step: Step) -> bool:
+    """Tell the model once that its action cannot be read; False when it was told before."""
+    faults = dialogue.extra.get("parse_errors", 0) + 1
+    dialogue.extra["parse_errors"] = faults
+    dialogue.rewrite(turn, content=step.kept)
+    if faults > 1:
+        dialogue.flag("unreadable_action")
+        dialogue.ended = True
+        return False
+    dialogue.history.append({"role": "assistant", "content": step.kept})
+    dialogue.note("Observation: " + _FEEDBACK.format(why=step.fault))
+    return True
 
 
 def read_step(text: str) -> Step:

@@ -464,3 +464,64 @@ def test_a_task_may_begin_after_earlier_calls(
     tool_role = "tool" if mode == "native" else "user"
     roles = ["system", "user", "assistant", tool_role, "assistant", "user"]
     assert [message["role"] for message in sent] == roles
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"),
+    [
+        ("agent", [calls("get_depth"), "11.3 m.", "High tide.", "never asked"]),
+        (
+            "react_text",
+            ['Action: {"tool": "get_depth"}', "Answer: 11.3 m.", "Answer: High tide.", "never"],
+        ),
+    ],
+)
+def test_a_user_who_speaks_again_does_so_after_the_answer(
+    name: str, answers: list[Any], fake_server: FakeServer, make_endpoint: MakeEndpoint
+) -> None:
+    fake_server.queue(*answers)
+    task = berth(later_turns=(Message(role="user", content="And the tide?"),))
+    trace = play(make_endpoint(), name, task)
+    told = [m.content for m in trace.messages if m.role in {"user", "assistant"} and m.content]
+    assert told == ["How deep is berth B7?", "11.3 m.", "And the tide?", "High tide."]
+    last = fake_server.sent("messages")[-1]
+    assert [m["role"] for m in last][-3:] == [last[-3]["role"], "assistant", "user"]
+    assert "11.3 m." in last[-2]["content"]
+    assert len(fake_server.requests) == 3
+
+
+def test_a_dead_turn_ends_the_conversation(
+    fake_server: FakeServer, make_endpoint: MakeEndpoint
+) -> None:
+    fake_server.queue(replies.truncated("It is"), "never asked for")
+    task = berth(later_turns=(Message(role="user", content="And the tide?"),))
+    trace = play(make_endpoint(), "agent", task)
+    assert trace.state is RowState.TRUNCATED
+    assert len(fake_server.requests) == 1
+
+
+def test_an_endpoint_without_tool_choice_is_kept_from_calls_by_declaring_no_tools(
+    fake_server: FakeServer, make_endpoint: MakeEndpoint
+) -> None:
+    refusal = replies.error(
+        400, "Unsupported parameter: 'tool_choice' is not supported", param="tool_choice"
+    )
+    fake_server.rejects["tool_choice"] = refusal
+    fake_server.queue(calls("get_depth"), "It is 11.3 m.")
+    trace = play(make_endpoint(), "two_step")
+    assert trace.state is RowState.OK
+    answered = [r.json for r in fake_server.requests if r.status == 200]
+    assert ["tools" in body for body in answered] == [True, False]
+    assert trace.extra["flags"] == ["dropped:tool_choice"]
+
+
+def test_an_emulated_answer_after_several_calls_is_bound_to_its_form(
+    fake_server: FakeServer, make_endpoint: MakeEndpoint
+) -> None:
+    action = '{"tool": "get_depth", "arguments": {}}'
+    fake_server.queue(action, action, action, '{"answer": "It is 11.3 m."}')
+    trace = play(make_endpoint(), "live_loop", tool_mode="emulated")
+    shapes = [s["json_schema"]["schema"]["anyOf"] for s in fake_server.sent("response_format")]
+    kinds = [["answer" in shape["properties"] for shape in shapes_] for shapes_ in shapes]
+    assert kinds == [[False, False], [False, False, True], [False, False, True], [True]]
+    assert visible_answer(trace.messages) == "It is 11.3 m."
