@@ -16,8 +16,8 @@ import click
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli.agree_tables import show
 from labelkit.cli.options import in_folder, opened_store
-from labelkit.cli.printable import printable_json
 from labelkit.errors import InputError
+from labelkit.printable import printable_json
 from labelkit.stats.agreement.weights import SCHEMES
 from labelkit.stats.undefined import as_json
 from labelkit.workflows.agreement import (

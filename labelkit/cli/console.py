@@ -27,7 +27,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from labelkit.cli.printable import printable
+from labelkit.printable import printable
 from labelkit.workflows.progress import Progress as ProgressListener
 
 PLAIN_INTERVAL_S = 5.0

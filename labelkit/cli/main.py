@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 
 import click
 
-from labelkit.cli.printable import printable
 from labelkit.errors import LabelkitError, LocatedError
+from labelkit.printable import printable
 
 VERBS = {
     "demo": "run the whole line on the embedded model, on a small task set",
@@ -31,6 +31,10 @@ VERBS = {
     "sample": "draw a frozen sample for people to label, plan it, list samples",
     "people": "who labels and decides in the review app",
     "app": "open the review pages in the browser",
+    "terms": "licences of task sets: what a release may pass on",
+    "export": "write a release: tables, numbers, figures, checksums",
+    "verify": "recompute every number of a release from its files",
+    "diff": "what changed between two releases",
     "models": "models on this machine; fetch others",
     "rubric": "list, check and describe rubrics",
 }

@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 from labelkit.cli import console
-from labelkit.cli.printable import printable_json
 from labelkit.errors import InputError
+from labelkit.printable import printable_json
 from labelkit.stats.undefined import Number, Undefined, as_json
 from labelkit.workflows.plan import (
     KappaPlan,

@@ -15,7 +15,7 @@ from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli import console
 from labelkit.cli.number_tables import counted, numbers
 from labelkit.cli.options import in_folder, opened_store, rubric_option
-from labelkit.cli.printable import printable, printable_json
+from labelkit.printable import printable, printable_json
 from labelkit.settings import Settings
 from labelkit.stats.agreement import Coefficient
 from labelkit.stats.undefined import Number, Undefined, as_json

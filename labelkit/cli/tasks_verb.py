@@ -11,8 +11,8 @@ import click
 from labelkit.catalog.task_sets import load_task_set, task_json_schema, task_set_names
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
-from labelkit.cli.printable import printable
 from labelkit.errors import InputError
+from labelkit.printable import printable
 from labelkit.workflows.masking import SCREENS, Masked, Masking, mask
 from labelkit.workflows.tasks_check import WHOLE_SET, Checked, check_tasks
 

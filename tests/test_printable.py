@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelkit.cli.printable import printable, printable_json
+from labelkit.printable import printable, printable_json
 
 ANY_TEXT = st.text(st.characters())  # with lone surrogates and control characters
 

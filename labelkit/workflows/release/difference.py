@@ -1,0 +1,185 @@
+"""``labelkit diff``: what an erratum changed, in labels, gold, rates and ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labelkit.workflows.release.checksums import files_of, sha256
+from labelkit.workflows.release.load import head_of, read_json
+from labelkit.workflows.release.tables import read_table
+
+_SAME = 1e-9
+_DESCRIBES = ("release.json", "README.md", "croissant.json", "privacy.json", "figures/")
+
+
+@dataclass(frozen=True)
+class LabelChange:
+    """One label in force, or one gold label, that differs; None where it is not there."""
+
+    trace: str
+    question: str
+    rater: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True)
+class NumberChange:
+    """One published number that differs; ``name`` is its place in ``results.json``."""
+
+    name: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True)
+class RankChange:
+    """One model whose rank by a rate differs (1 is the highest value)."""
+
+    rate: str
+    group: str
+    old: int | None
+    new: int | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs between two releases.
+
+    ``labels`` and ``gold``: changed or removed entries and new ones on traces that both have;
+    ``new_traces`` / ``lost_traces``: how many came and went; ``files``: data files that differ.
+    """
+
+    labels: tuple[LabelChange, ...]
+    gold: tuple[LabelChange, ...]
+    rates: tuple[NumberChange, ...]
+    ranks: tuple[RankChange, ...]
+    new_traces: int
+    lost_traces: int
+    files: tuple[str, ...]
+
+    @property
+    def breaking(self) -> bool:
+        """Whether something that was published is no longer so."""
+        changed = any(change.old is not None for change in (*self.labels, *self.gold))
+        return changed or self.lost_traces > 0
+
+    @property
+    def added(self) -> bool:
+        """Whether rows or labels came in addition."""
+        return self.new_traces > 0 or any(c.old is None for c in (*self.labels, *self.gold))
+
+    @property
+    def other(self) -> bool:
+        """Whether anything at all differs."""
+        return bool(self.files)
+
+
+def difference(old: Path, new: Path) -> Difference:
+    """Compare two releases of the same rubric.
+
+    Raises:
+        FormatError: a folder is no release, or a file of it is missing or damaged.
+    """
+    for folder in (old, new):
+        head_of(folder)
+    before, after = _labels(old), _labels(new)
+    old_traces = {row["digest"] for row in read_table(old, "traces")}
+    new_traces = {row["digest"] for row in read_table(new, "traces")}
+    results = read_json(old / "results.json"), read_json(new / "results.json")
+    return Difference(
+        labels=tuple(_changes(before, after)),
+        gold=tuple(_changes(_gold(old), _gold(new))),
+        rates=tuple(_rates(*results)),
+        ranks=tuple(_ranks(*results)),
+        new_traces=len(new_traces - old_traces),
+        lost_traces=len(old_traces - new_traces),
+        files=tuple(_files(old, new)),
+    )
+
+
+Key = tuple[str, str, str, int]
+
+
+def _labels(folder: Path) -> dict[Key, str]:
+    """The label in force by trace, question, rater and repeat; a state in brackets."""
+    found: dict[Key, tuple[int, str]] = {}
+    for row in read_table(folder, "labels"):
+        key = (row["trace"], row["question"], row["rater"], row["repeat"])
+        said = row["value"] if row["value"] is not None else f"({row['outcome']})"
+        if key not in found or found[key][0] < row["version"]:
+            found[key] = (row["version"], said)
+    return {key: said for key, (_, said) in found.items()}
+
+
+def _gold(folder: Path) -> dict[Key, str]:
+    return {
+        (row["trace"], row["question"], row["sample"], 0): row["value"]
+        for row in read_table(folder, "gold")
+    }
+
+
+def _changes(before: Mapping[Key, str], after: Mapping[Key, str]) -> Iterator[LabelChange]:
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key), after.get(key)
+        if old != new:
+            yield LabelChange(key[0], key[1], key[2], old, new)
+
+
+def _rates(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[NumberChange]:
+    before, after = _values(old), _values(new)
+    for name in sorted(before.keys() | after.keys()):
+        if not same_number(before.get(name), after.get(name)):
+            yield NumberChange(name, before.get(name), after.get(name))
+
+
+def _values(results: Mapping[str, Any]) -> dict[str, float | None]:
+    """Every rate and measure by question, name and group."""
+    return {
+        f"{question['question']} {one['name']} {one['group']}": one["value"]
+        for question in results["questions"]
+        for kind in ("rates", "measures")
+        for one in question["report"][kind]
+    }
+
+
+def _ranks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[RankChange]:
+    before, after = _places(old), _places(new)
+    for rate, group in sorted(before.keys() | after.keys()):
+        first, second = before.get((rate, group)), after.get((rate, group))
+        if first != second:
+            yield RankChange(rate, group, first, second)
+
+
+def _places(results: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """Rank of every model by every rate; equal values share the better rank."""
+    by_rate: dict[str, dict[str, float]] = {}
+    for question in results["questions"]:
+        for rate in question["report"]["rates"]:
+            if rate["group"].startswith("model=") and rate["value"] is not None:
+                by_rate.setdefault(rate["name"], {})[rate["group"]] = rate["value"]
+    return {
+        (rate, group): 1 + sum(other > value for other in values.values())
+        for rate, values in by_rate.items()
+        for group, value in values.items()
+    }
+
+
+def _files(old: Path, new: Path) -> Iterator[str]:
+    """Data files that differ; what only describes the data follows from it and from the version."""
+    data = {name for name in (*files_of(old), *files_of(new)) if not name.startswith(_DESCRIBES)}
+    for name in sorted(data):
+        paths = old / name, new / name
+        if not all(path.exists() for path in paths) or sha256(paths[0]) != sha256(paths[1]):
+            yield name
+
+
+def same_number(one: Any, other: Any) -> bool:
+    """Whether two values are the same; floats to nine digits, since sums may be added otherwise."""
+    if isinstance(one, float) and isinstance(other, float | int) and not isinstance(other, bool):
+        return math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
+    return type(one) is type(other) and one == other
