@@ -45,7 +45,23 @@ _CONCLUSION = re.compile(
     r"\s*(?:\bis\b|[=:\u2192])|\b(?:answer|result)\W{0,4}\s*(?:\bis\b|:)",
     re.IGNORECASE,
 )
-_DENIES = re.compile(r"\b(?:not|never|no longer|isn't|wasn't|or|either|neither)\b", re.IGNORECASE)
+_DOUBT = re.compile(
+    r"\b(?:not|never|no longer|\w+n['\u2019]t|or|either|neither|nor|maybe|perhaps|possibly|unless"
+    r"|expired|invalid|wrong|incorrect|outdated|stale|deprecated|previous(?:ly)?|former(?:ly)?|old"
+    r"|instead|except|without|unknown|unclear|unsure|uncertain|guess\w*|assum\w+|originally"
+    r"|initially|at first)\b",
+    re.IGNORECASE,
+)
+_RECKONED = re.compile(r"\d\s?[/^*+\u00d7\u00f7\u2044]\s?\d|[\u00bc-\u00be]")
+_SPELLED = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|hundred"
+    r"|thousand|million|billion|dozen|half|third|quarter|noon|midnight|today|tomorrow|yesterday)\b",
+    re.IGNORECASE,
+)
+_NOTHING = frozenset({
+    "none", "null", "nil", "n/a", "na", "nothing", "empty", "unknown", "undefined",
+    "not available", "not found", "no value", "no result", "missing",
+})  # fmt: skip
 _LIST_ITEM = re.compile(r"\s*(?:[,;\n]|\band\b)\s*")
 
 
@@ -91,10 +107,11 @@ def _whole(gold: Expected, bare: str) -> Verdict:
         return _same_boolean(gold.text, bare)
     if gold.kind == "text":
         return _same_words(gold.text, bare)
-    if LEADING_ZERO.fullmatch(bare):
-        # 0123 is 123 as a number and another thing as a code.
+    if LEADING_ZERO.fullmatch(bare) or _RECKONED.search(bare):
+        # 0123 is 123 as a number and another thing as a code; 7/2 is a sum to be done.
         return "unsure"
-    return _among(gold, bare)
+    verdict = _among(gold, bare)
+    return "unsure" if verdict == "match" and _DOUBT.search(bare) else verdict
 
 
 def _among(gold: Expected, text: str) -> Verdict:
@@ -106,7 +123,7 @@ def _among(gold: Expected, text: str) -> Verdict:
     verdicts = {_same_value(gold, value) for value in alike}
     if len(alike) == 1 or verdicts == {"no"}:
         return verdicts.pop()
-    if verdicts:
+    if verdicts or _SPELLED.search(text):
         return "unsure"
     return "unsure" if _stated(gold, text) != "no" else "no"
 
@@ -195,12 +212,13 @@ def _only_candidate(gold: Expected, text: str) -> Verdict:
     stated = _stated(gold, text)
     if gold.kind == "text":
         short = len(WORD.findall(text)) <= _SENTENCE_WORDS and not (
-            CONTRAST.search(text) or _DENIES.search(text)
+            CONTRAST.search(text) or _DOUBT.search(text)
         )
         return "match" if stated == "match" and short else "unsure"
     verdict = _among(gold, text)
     if verdict == "match":
-        return "match" if stated == "match" and not CONTRAST.search(text) else "unsure"
+        clear = not (CONTRAST.search(text) or _DOUBT.search(text) or _RECKONED.search(text))
+        return "match" if stated == "match" and clear else "unsure"
     return "unsure" if verdict == "no" and stated != "no" else verdict
 
 
@@ -218,8 +236,11 @@ def _same_words(gold: str, bare: str) -> Verdict:
     mine, theirs = plain(gold), plain(bare)
     if any(character.isdigit() for character in gold):
         # A code, a version, an address: every character counts, but for case and punctuation.
-        alike = WORD.findall(mine) == WORD.findall(theirs) or mine.lstrip("0") == theirs
+        joined = ["".join(WORD.findall(text)).lstrip("0") for text in (mine, theirs)]
+        alike = joined[0] == joined[1] or bool(_RECKONED.search(mine) or _SPELLED.search(theirs))
         return "unsure" if alike else "no"
+    if mine in _NOTHING and theirs in _NOTHING:
+        return "unsure"
     first, second = WORD.findall(mine), WORD.findall(theirs)
     if not first or not second:
         return "no" if bool(first) != bool(second) else "unsure"
@@ -237,7 +258,7 @@ def _same_data(gold: Any, bare: str) -> Verdict:
     data = as_data(bare)
     if data is None and isinstance(gold, list):
         data = _listed(gold, bare)
-    if not isinstance(data, type(gold)):
+    if not isinstance(data, type(gold)) or (not gold and data):
         return "unsure"
     if _equal(gold, data):
         return "match"
