@@ -6,7 +6,7 @@ tasks        add_tasks, tasks, task
 traces       add_traces, rows, row, trace
 raters       add_rater, raters, add_rubric, rubric, rubrics
 labels       commit_labels, append_label, labels_of, label_counts
-pending      pending, pending_rows: the work list of a rater
+pending      pending, pending_rows, pending_ids: the work list of a rater
 completions  completions (the cache), exchanges, usage (the ledger)
 endpoints    learn, learnt: what an endpoint takes
 growth       growth: has anything been added since?

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from labelkit.store import Store
 from labelkit.store.labels import commit_labels
-from labelkit.store.pending import pending_pages, pending_rows
+from labelkit.store.pending import pending_ids, pending_pages, pending_rows
 from labelkit.store.raters import add_rater
-from labelkit.store.traces import add_traces
+from labelkit.store.traces import PageReader, add_traces
 from tests.store.values import RULE, make_label, make_trace
 
 
@@ -70,3 +70,16 @@ def test_a_page_done_by_others_meanwhile_is_left_out(store: Store) -> None:
     first = {row.trace for row, _, _ in next(reader)}
     commit_labels(store, [make_label(digest) for digest in digests if digest not in first])
     assert list(reader) == []
+
+
+def test_unread_pages_name_the_rows_that_read_ones_hold(store: Store) -> None:
+    """Another process reads them with a reader of its own and comes to the same rows."""
+    digests = filled(store, 600)
+    commit_labels(store, [make_label(digest) for digest in digests[::7]])
+    pages = list(pending_ids(store, RULE.digest, ("q",)))
+    assert max(map(len, pages)) <= 256
+    assert {version for page in pages for _, version in page} == {0}
+    reader = PageReader(store)
+    found = [trace.digest for page in pages for trace, _ in reader.read([i for i, _ in page])]
+    assert found == [row.trace for row, _, _ in pending_rows(store, RULE.digest, ("q",))]
+    assert found == [digest for n, digest in enumerate(digests) if n % 7]
