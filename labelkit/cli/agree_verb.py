@@ -17,6 +17,7 @@ from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli.agree_tables import show
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import InputError
+from labelkit.formats.rating_layout import MISSING_TEXTS, Layout
 from labelkit.printable import printable_json
 from labelkit.stats.agreement.weights import SCHEMES
 from labelkit.stats.undefined import as_json
@@ -28,7 +29,6 @@ from labelkit.workflows.agreement import (
     agreement_of,
     votes_of,
 )
-from labelkit.workflows.rating_layout import MISSING_TEXTS, Layout
 from labelkit.workflows.ratings import Rated, RatingFile, read_ratings
 from labelkit.workflows.review.live import ratings_of_sample
 from labelkit.workflows.review.samples import sample as find_sample

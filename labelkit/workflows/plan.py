@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from labelkit.errors import InputError
+from labelkit.formats.rating_files import read_columns
 from labelkit.stats.allocation import (
     SampleSize,
     cochran_size,
@@ -30,7 +31,6 @@ from labelkit.stats.planning import (
     more_labels,
 )
 from labelkit.stats.undefined import Number, Reason, Undefined
-from labelkit.workflows.rating_files import read_columns
 
 Method = Literal["proportional", "equal", "neyman"]
 

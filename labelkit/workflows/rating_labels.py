@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from labelkit.errors import StatisticsError
+from labelkit.formats.rating_layout import Layout
 from labelkit.stats.encode import Place, Value
-from labelkit.workflows.rating_layout import Layout
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkit.errors import InputError, StatisticsError
+from labelkit.formats.rating_files import Column, Columns, Ints, read_columns
+from labelkit.formats.rating_layout import Layout, columns_of, is_item_name, resolved
 from labelkit.stats.encode import MISSING, Place, encode
 from labelkit.stats.ratings import RatingTable, from_codes
-from labelkit.workflows.rating_files import Column, Columns, Ints, read_columns
 from labelkit.workflows.rating_labels import label_values
-from labelkit.workflows.rating_layout import Layout, columns_of, is_item_name, resolved
 
 _MOST_LABELS = 1000
 _MOST_CELLS = 2 * 10**8

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from labelkit.domain.rubric import LabelDefinition, Question
 from labelkit.errors import FormatError, InputError, LabelkitError, StatisticsError
+from labelkit.formats.rating_layout import Layout
 from labelkit.stats.agreement import cohen_kappa, fleiss_kappa
 from labelkit.stats.ratings import from_rows, from_triples
 from labelkit.stats.undefined import Undefined
 from labelkit.workflows import rubric_ratings
 from labelkit.workflows.agreement import Scale, agreement_of, vote_tally, votes_of
-from labelkit.workflows.rating_layout import Layout
 from labelkit.workflows.ratings import RatingFile, read_ratings
 from labelkit.workflows.rows import FAILED, Votes
 
