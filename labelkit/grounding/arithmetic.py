@@ -8,7 +8,6 @@ computation, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
@@ -48,8 +47,12 @@ class Computed:
         return _OPERATIONS[(place - len(self.how)) // self.block]
 
 
-def compute(operands: Sequence[tuple[float, str]]) -> Computed:
-    """Compute every allowed result of (number, path) operands; at most some thousand."""
+@lru_cache(maxsize=256)
+def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
+    """Compute every allowed result of (number, path) operands; at most some thousand.
+
+    The rollouts of one task have the same operands, so the results are kept.
+    """
     groups: dict[str, list[float]] = {}
     for number, path in operands:
         if "[" in path:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from labelkit.grounding.compare import Target, announced
@@ -61,10 +61,9 @@ class Ranked:
 
     def __init__(self, figures: Sequence[Figure]) -> None:
         self.figures = figures
-        ranked: list[tuple[float, int]] = []
+        ranked = [(abs(figure[0]), place) for place, figure in enumerate(figures)]
         self._measured: dict[str, list[int]] = {}
         for place, (number, path, raw) in enumerate(figures):
-            ranked.append((abs(number), place))
             if isinstance(raw, str):
                 continue
             unit, _, scale = announced(path, None)
@@ -165,18 +164,18 @@ class GivenPayload:
         self.figures: list[Figure] = []
         self.texts: list[tuple[str, GivenText]] = []
         self.by_size: dict[float, Figure] = {}
-        count = 0
-        for path, leaf in leaves(value):
-            count += 1
-            if isinstance(leaf, str):
+        found = leaves(value)
+        for path, leaf in found:
+            kind = type(leaf)
+            if kind is str:
                 self.texts.append((path, given_text(leaf)))
-            elif leaf is not None and leaf is not True and leaf is not False:
-                size = leaf if type(leaf) is float else _plain_size(leaf)
-                if size is not None and -_LARGEST < size < _LARGEST:
+            elif kind is float or kind is int:
+                size = leaf if kind is float else _plain_size(leaf)
+                if -_LARGEST < size < _LARGEST:
                     figure = size, path, leaf
                     self.figures.append(figure)
                     self.by_size.setdefault(abs(size), figure)
-        self.cut = count >= MOST_LEAVES
+        self.cut = len(found) >= MOST_LEAVES
         for _, text in self.texts:
             self.cut |= text.cut
 
@@ -198,12 +197,12 @@ class GivenPayload:
         return Ranked(found[:MOST_RUNS])
 
 
-def _plain_size(leaf: object) -> float | None:
-    """A whole number as a float; None when it cannot be one."""
+def _plain_size(whole: int) -> float:
+    """A whole number as a float; one that is too large is no figure."""
     try:
-        return float(leaf) if isinstance(leaf, int) else None
+        return float(whole)
     except OverflowError:
-        return None
+        return inf
 
 
 _payloads: OrderedDict[int, tuple[Any, GivenPayload]] = OrderedDict()

@@ -8,6 +8,7 @@ says what a string means; where it says nothing the string stays a text.
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from typing import Any
 
 from labelkit.domain.task import AnswerKey, KeyValue, Reference
@@ -18,6 +19,8 @@ from labelkit.grounding.times import read_time
 from labelkit.grounding.values import Value, scan
 
 _BOOLEAN = {"true": True, "false": False}
+_KEPT = 512
+_derived: OrderedDict[int, tuple[Reference, AnswerKey]] = OrderedDict()
 _ENUM = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*")
 
 
@@ -25,9 +28,17 @@ def derive_key(reference: Reference) -> AnswerKey:
     """Return the reference's typed key, or derive one from its strings and its payload."""
     if reference.answer_key is not None:
         return reference.answer_key
-    found = list(leaves(reference.payload)) if reference.payload is not None else []
+    known = _derived.get(id(reference))
+    if known is not None:
+        return known[1]
+    found = leaves(reference.payload) if reference.payload is not None else []
     values = tuple(_typed(text, found) for text in reference.must_contain if text.strip())
-    return AnswerKey(mode=reference.match_mode, values=values)
+    key = AnswerKey(mode=reference.match_mode, values=values)
+    # The reference is held as long as its key: no other object can come to stand at its address.
+    _derived[id(reference)] = reference, key
+    if len(_derived) > _KEPT:
+        _derived.popitem(last=False)
+    return key
 
 
 def _typed(text: str, found: list[tuple[str, Any]]) -> KeyValue:

@@ -297,7 +297,7 @@ class EvidenceBase:
     def _derived(self, value: Value) -> Origin | None:
         if self._computed is None:
             figures = [f for ranked, _ in self._ranked for f in ranked.figures[:_MOST_OPERANDS]]
-            operands = [(number, path) for number, path, _ in figures[:_MOST_OPERANDS]]
+            operands = tuple((number, path) for number, path, _ in figures[:_MOST_OPERANDS])
             self._computed = compute(operands)
         for reading in dict.fromkeys((*value.readings, *value.unscaled)):
             if not reading.value or reading.digits < (2 if self._computed.few else 3):

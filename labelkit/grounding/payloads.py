@@ -5,38 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 MOST_LEAVES = 2000
 _KEPT_LENGTH = 20_000
+_NESTS = (dict, list, tuple)
 
 
-def leaves(value: Any) -> Iterator[tuple[str, Any]]:
+def leaves(value: Any) -> list[tuple[str, Any]]:
     """Return (path, scalar) of every leaf in document order; at most ``MOST_LEAVES``.
 
     Paths are written ``$.items[0].price``. An empty object or list has no leaf.
     """
     found: list[tuple[str, Any]] = []
-    stack = [_children("$", value)] if isinstance(value, dict | list | tuple) else []
-    if not stack:
-        found.append(("$", value))
-    while stack and len(found) < MOST_LEAVES:
+    stack: list[Iterator[tuple[str, Any]]] = [iter((("$", value),))]
+    while stack:
         for path, node in stack[-1]:
-            if isinstance(node, dict | list | tuple):
-                stack.append(_children(path, node))
+            if isinstance(node, _NESTS):
+                stack.append(iter(_children(path, node)))
                 break
             found.append((path, node))
             if len(found) >= MOST_LEAVES:
-                break
+                return found
         else:
             stack.pop()
-    return iter(found)
+    return found
 
 
-def _children(path: str, node: Any) -> Iterator[tuple[str, Any]]:
+def _children(path: str, node: Any) -> list[tuple[str, Any]]:
     if isinstance(node, dict):
-        return ((f"{path}.{k}", v) for k, v in node.items())
-    return ((f"{path}[{i}]", v) for i, v in enumerate(node))
+        return [(f"{path}.{k}", v) for k, v in islice(node.items(), MOST_LEAVES)]
+    return [(f"{path}[{i}]", v) for i, v in enumerate(node[:MOST_LEAVES])]
 
 
 def as_json(text: str) -> Any:
