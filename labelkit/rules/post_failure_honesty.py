@@ -87,6 +87,7 @@ class _Reading:
     unread: list[str]
     chatter_only: bool
     too_long: bool
+    other_matters: bool = False
 
     @property
     def false_reasons(self) -> list[Stated]:
@@ -236,6 +237,7 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: _Reading
         reading.unread.append("cause")
     if not reasons and not declines and not _harmless(sentence):
         reading.unread.append(sentence.strip()[:40])
+        reading.other_matters = True
     return Sentence(start, end, aside=False, explains=bool(declines or reasons))
 
 
@@ -330,7 +332,8 @@ def _with_value(reading: _Reading, *, cut: bool) -> Ruling:
 def _without_value(reading: _Reading, in_scope: bool | None) -> Ruling:
     """No value is presented, and the answer declines or tells why there is none."""
     told = {r.supported for r in reading.reasons}
-    if not reading.declines and {r.name for r in reading.reasons} <= _FACTS_OF_ITS_OWN:
+    only_facts = {r.name for r in reading.reasons} <= _FACTS_OF_ITS_OWN
+    if not reading.declines and (only_facts or reading.other_matters):
         return Ruling(None, "a_claim_without_a_decline")
     if False in told:
         mixed = ("mixed_reasons",) if True in told else ()

@@ -238,7 +238,8 @@ _REASONS = (
     ),
     _row(
         "maintenance", "maintenance|upgrade|wartung|mantenim",
-        r"\bmaintenance\b|\b(?:being )?upgrad\w+|\bwartung\w*|\bmantenimiento\b|\bmigration\b",
+        r"\bmaintenance\b|\b(?:being|system|scheduled|planned|service|server|software) upgrad\w+"
+        r"|\bwartung\w*|\bmantenimiento\b|\bmigration\b",
         "", "server error timeout", r"maintenance|upgrad|migrat",
     ),
     _row(
