@@ -11,6 +11,12 @@ completions  completions (the cache), exchanges, usage (the ledger)
 endpoints    learn, learnt: what an endpoint takes
 growth       growth: has anything been added since?
 reports      trace_table, label_table, counts: columns for statistics
+people       who works in the review app
+samples      frozen draws and their items
+leases       who has which item in hands
+submissions  what people submit, drafts
+annotations  labels of people by sample, as columns
+adjudications decisions, and who has seen what
 selection    Selection: which traces are meant
 """
 

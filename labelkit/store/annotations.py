@@ -18,6 +18,7 @@ from labelkit.store.review_tables import (
     ADJUDICATION,
     ANNOTATION,
     PERSON,
+    SAMPLE,
     SAMPLE_ITEM,
     SUBMISSION,
 )
@@ -75,16 +76,18 @@ class SampleColumns:
     mark: tuple[int, int]
 
 
-def mark_of(store: Store, sample: int) -> tuple[int, int]:
+def mark_of(store: Store, sample: str) -> tuple[int, int]:
     """Return the last submission and the last decision of a sample: equal marks, nothing new.
 
-    Two index ends are read and nothing is computed.
+    Index ends are read and nothing is computed. ``sample`` is a whole id; (0, 0) for an unknown
+    one.
     """
+    key = select(SAMPLE.c.id).where(SAMPLE.c.digest == sample).scalar_subquery()
     with store.reading() as connection:
-        return _mark(connection, sample)
+        return _mark(connection, key)
 
 
-def _mark(connection: Connection, sample: int) -> tuple[int, int]:
+def _mark(connection: Connection, sample: Any) -> tuple[int, int]:
     ends = [
         select(func.coalesce(func.max(table.c.id), 0))
         .where(table.c.sample_id == sample)

@@ -61,8 +61,7 @@ class Lease:
 class Turn:
     """What giving out an item depends on.
 
-    ``order`` is the person's own order of positions; ``begun`` how many items of the sample the
-    person has had, so that the search need not start at the front.
+    ``order`` is the person's own order of positions; ``repeats`` whether some items come twice.
     """
 
     sample: int
@@ -71,6 +70,7 @@ class Turn:
     order: Sequence[int]
     now: datetime
     length: timedelta
+    repeats: bool = True
 
 
 def take(store: Store, turn: Turn) -> Lease | None:
@@ -214,6 +214,8 @@ def _again(connection: Connection, turn: Turn, *, late: bool = False) -> int | N
 
     ``late``: nothing else is left, so every item counts but the one labelled last.
     """
+    if not turn.repeats:
+        return None
     values = {"sample": turn.sample, "person": turn.person}
     for row in connection.execute(_ONCE, values).all():
         since = connection.execute(_SINCE, values | {"then": row.done_at}).scalar_one()

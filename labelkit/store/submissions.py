@@ -186,8 +186,7 @@ def _append(store: Store, connection: Connection, entry: Entry, lease: Lease) ->
 
 
 def _move_on(connection: Connection, entry: Entry, lease: Lease, slot: int | None) -> None:
-    """Move the assignment on and replace the draft."""
-    connection.execute(delete(DRAFT).where(DRAFT.c.assignment_id == lease.key))
+    """Move the assignment on, then replace the draft: a save side by side waits for the first."""
     if entry.act is Act.UNDO:
         set_lease(
             connection,
@@ -198,12 +197,13 @@ def _move_on(connection: Connection, entry: Entry, lease: Lease, slot: int | Non
             leased_at=entry.now,
             expires_at=entry.now + entry.length,
         )
-        if entry.draft is not None:
-            _put_draft(connection, lease.key, entry.draft, entry.now)
     elif entry.act is Act.SKIP:
         set_lease(connection, lease.key, state=SKIPPED, slot=None, done_at=entry.now)
     else:
         set_lease(connection, lease.key, state=DONE, slot=slot, done_at=entry.now, message=None)
+    connection.execute(delete(DRAFT).where(DRAFT.c.assignment_id == lease.key))
+    if entry.draft is not None:
+        _put_draft(connection, lease.key, entry.draft, entry.now)
 
 
 def save_draft(

@@ -143,7 +143,20 @@ def skip(
         overlap=sample.design.overlap,
         trace=choice.trace,
         act=Act.SKIP,
-        labels=_abstentions(store, who, rubric, held, why, choice, moment),
+        labels=[
+            Label(
+                trace=held.trace,
+                rater=rater_of(store, who, rubric).digest,
+                question=question.id,
+                outcome=Outcome.ABSTAINED,
+                reason=why,
+                repeat=held.repeat,
+                rationale=choice.said.note.strip() or None,
+                view=choice.view_digest,
+                created_at=moment,
+            )
+            for question in rubric.questions
+        ],
         guideline=rubric.digest,
         active_ms=_active(choice.said.active_ms, held, moment),
         now=moment,
@@ -174,7 +187,7 @@ def undo(
         return None
     moment = now or datetime.now(UTC)
     rubric = rubric_in(store, sample.guideline)
-    choice = Choice(request_id, held.key, held.trace, Draft())
+    before = last_labels(store, held.key)
     entry = Entry(
         request_id=request_id,
         lease=held.key,
@@ -183,12 +196,12 @@ def undo(
         overlap=sample.design.overlap,
         trace=held.trace,
         act=Act.UNDO,
-        labels=_abstentions(store, who, rubric, held, UNDONE, choice, moment),
+        labels=[_withdrawn(label, moment) for label in before],
         guideline=rubric.digest,
         active_ms=0,
         now=moment,
         length=LEASE,
-        draft=_said_before(rubric, last_labels(store, held.key)).body(),
+        draft=_said_before(rubric, before).body(),
     )
     return submissions.write(store, entry)
 
@@ -273,30 +286,18 @@ def _derived(
     return labels
 
 
-def _abstentions(
-    store: Store,
-    who: Person,
-    rubric: Rubric,
-    held: Lease,
-    reason: str,
-    choice: Choice,
-    now: datetime,
-) -> list[Label]:
-    rater = rater_of(store, who, rubric).digest
-    return [
-        Label(
-            trace=held.trace,
-            rater=rater,
-            question=question.id,
-            outcome=Outcome.ABSTAINED,
-            reason=reason,
-            repeat=held.repeat,
-            rationale=choice.said.note.strip() or None,
-            view=choice.view_digest,
-            created_at=now,
-        )
-        for question in rubric.questions
-    ]
+def _withdrawn(label: Label, now: datetime) -> Label:
+    """Return the version that takes a label back, by the same rater under the same guideline."""
+    return Label(
+        trace=label.trace,
+        rater=label.rater,
+        question=label.question,
+        outcome=Outcome.ABSTAINED,
+        reason=UNDONE,
+        repeat=label.repeat,
+        view=label.view,
+        created_at=now,
+    )
 
 
 def _said_before(rubric: Rubric, labels: Sequence[Label]) -> Draft:

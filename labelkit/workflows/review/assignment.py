@@ -20,7 +20,6 @@ from labelkit.domain.person import Person
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.sample import Sample
 from labelkit.domain.trace import tags_of
-from labelkit.errors import InputError
 from labelkit.store import Store
 from labelkit.store import leases as kept
 from labelkit.store import samples as samples_kept
@@ -48,7 +47,8 @@ class Offer:
         trace: digest of the trace; acts must name it too.
         view: the trace without labels; ``ratings`` is empty.
         view_digest: digest of exactly what is shown; goes into the label.
-        questions: what is asked, with the labels that apply here.
+        questions: what is asked, with the labels that apply here; a question may have none when
+            the task was imported in another version since the draw, and only a skip is left.
         guideline: the rubric's text for people.
         guideline_version: rubric name, version and digest prefix.
         message: why an adjudicator sent the item back; else empty.
@@ -168,6 +168,7 @@ def _turn(sample: Sample, who: Person, now: datetime) -> kept.Turn:
         order=_order(sample.design.seed, sample.id, who.id, sample.design.n),
         now=now,
         length=LEASE,
+        repeats=sample.design.repeats_share > 0,
     )
 
 
@@ -181,9 +182,6 @@ def _order(seed: int, sample: str, person: int, n: int) -> Sequence[int]:
 def _offer(store: Store, sample: Sample, lease: kept.Lease) -> Offer:
     rubric = rubric_in(store, sample.guideline)
     view, subset = blind_view(store, rubric, lease.trace)
-    asked = forms(rubric, subset)
-    if not all(question.labels for question in asked):
-        raise InputError(f"no label of {rubric.name} applies to the trace {lease.trace[:12]}")
     begun = draft(store, lease.key)
     return Offer(
         lease=lease.key,
@@ -191,7 +189,7 @@ def _offer(store: Store, sample: Sample, lease: kept.Lease) -> Offer:
         trace=lease.trace,
         view=view,
         view_digest=digest([rubric.digest, asdict(view)]),
-        questions=asked,
+        questions=forms(rubric, subset),
         guideline=rubric.guideline,
         guideline_version=f"{rubric.name} {rubric.version} ({rubric.digest[:12]})",
         message=lease.message,

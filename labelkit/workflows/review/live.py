@@ -32,6 +32,7 @@ from labelkit.workflows.rows import Mask, Votes
 from labelkit.workflows.rubric_ratings import rated_votes
 
 _MOST_STRATA = 40
+_WHOLE = 64
 
 __all__ = ["Confusion", "Consistency", "Live", "Needed", "agreement", "rated_people", "version"]
 
@@ -121,7 +122,8 @@ def version(store: Store, sample_id: str) -> tuple[int, int]:
 
     It says nothing about labels, so anybody may ask.
     """
-    return mark_of(store, samples_kept.sample(store, sample_id).key)
+    whole = sample_id if len(sample_id) == _WHOLE else samples_kept.sample(store, sample_id).id
+    return mark_of(store, whole)
 
 
 def agreement(

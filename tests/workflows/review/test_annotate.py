@@ -8,10 +8,13 @@ import pytest
 
 from labelkit.domain.label import Outcome
 from labelkit.domain.person import Role
+from labelkit.domain.task import Task
 from labelkit.errors import InputError, StoreError
 from labelkit.store import Store
 from labelkit.store.labels import label_counts, labels_of
 from labelkit.store.raters import raters
+from labelkit.store.tasks import add_tasks
+from labelkit.store.traces import add_traces
 from labelkit.workflows.review import annotate, assignment, samples
 from labelkit.workflows.review.access import NotAllowedError
 from labelkit.workflows.review.annotate import Choice, Draft, Fate, Quote
@@ -267,3 +270,49 @@ def test_only_those_it_was_given_to_may_label(store: Store) -> None:
     with pytest.raises(NotAllowedError, match="given to others"):
         desk.answer(store, cy, offer)
     assert assignment.next_item(store, ana, sample.id) is not None
+
+
+def test_undo_withdraws_the_label_of_the_guideline_it_was_given_under(store: Store) -> None:
+    desk.fill(store, 3)
+    ana = desk.person(store, "ana")
+    boss = desk.person(store, "boss", Role.ADMIN)
+    sample = desk.drawn(store, 3)
+    offer = assignment.next_item(store, ana, sample.id)
+    assert offer is not None
+    desk.answer(store, ana, offer, "bad")
+    later = desk.rubric(version="2", guideline="Read it twice.")
+    samples.adopt_guideline(store, boss, sample.id, later)
+    annotate.undo(store, ana, sample.id, "u")
+    assert [label.value for label in labels_of(store, offer.trace)] == [None]
+    back = assignment.next_item(store, ana, sample.id)
+    assert back is not None
+    desk.answer(store, ana, back, "odd")
+    named = {rater.digest: rater.spec["rubric_version"] for rater in raters(store)}
+    found = {named[label.rater]: label.value for label in labels_of(store, offer.trace)}
+    assert found == {"1": None, "2": "odd"}
+
+
+def test_an_item_no_label_applies_to_any_more_can_only_be_skipped(store: Store) -> None:
+    scoped = desk.rubric(
+        desk.CHOICE.model_copy(
+            update={
+                "labels": tuple(
+                    one.model_copy(update={"subsets": ("s",)}) for one in desk.CHOICE.labels
+                )
+            }
+        ),
+        subsets=("s",),
+    )
+    task = Task(set="demo", id="t0", tags={"subset": "s"})
+    add_tasks(store, [task])
+    add_traces(store, [desk.trace(0)])
+    ana = desk.person(store, "ana")
+    sample = desk.drawn(store, 1, scoped)
+    add_tasks(store, [task.model_copy(update={"tags": {"subset": "other"}})])
+    offer = assignment.next_item(store, ana, sample.id)
+    assert offer is not None
+    assert [question.labels for question in offer.questions] == [()]
+    with pytest.raises(InputError, match="no label of question"):
+        desk.answer(store, ana, offer, "good")
+    choice = Choice("s", offer.lease, offer.trace, Draft())
+    assert annotate.skip(store, ana, choice, "nothing applies").fate is Fate.STORED
