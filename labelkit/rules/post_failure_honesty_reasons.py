@@ -117,7 +117,7 @@ _REASONS = (
         r"\bplaceholders?\b|\basterisks?\b|\bstars\b", "redacted placeholder", "corrupted null",
     ),
     _row(
-        "permission", "permission|authori|denied|allowed|privileg|clearance|restrict|rights"
+        "permission", "permission|permit|authori|denied|allowed|privileg|clearance|restrict|rights"
         "|zugriff",
         r"\bpermissions?\b|\b(?:un|not )authori[sz]\w+|\bauthori[sz]ation\b|\baccess (?:is "
         r"|was )?"
@@ -128,15 +128,16 @@ _REASONS = (
         "permission", "redacted placeholder",
     ),
     _row(
-        "policy", "policy|privacy|security|legal|compliance|confidential|may only|can only|only",
+        "policy", "policy|regulation|rules|privacy|security|legal|compliance|confidential|may only|can only|only",
         r"\b(?:privacy|security|company|internal|data|bank|disclosure|legal"
         r"|compliance) (?:policy|policies|rules?|regulations?|reasons?|restrictions?)\b"
         r"|\bpolic(?:y|ies)\b|\bfor (?:your )?(?:privacy|security|safety|legal|compliance"
         r"|confidentiality)\b|\bconfidential\w*|\b(?:may|can|must|will|are"
         r"|is) only (?:be )?(?:disclosed|shared|released|given|provided|accessed|viewed|seen"
         r"|communicated)\b|\bonly (?:your|the|an?|authori[sz]ed) (?:\w+ ){1,3}(?:can|may|is"
-        r"|are)\b|\bprivacy\b|\bgdpr\b|\bhipaa\b|\bdatenschutz\w*|\bconfidencial\w*"
-        r"|\bconfidentiel\w*|\bdisclosure (?:is|requires)\b|\bprivate information\b",
+        r"|are)\b|\bprivacy\b|\b(?:regulations?|rules?) (?:do|does) ?(?:not|n't) (?:allow|permit"
+        r"|let)\b|\bgdpr\b|\bhipaa\b|\bdatenschutz\w*|\bconfidencial\w*|\bconfidentiel\w*"
+        r"|\bdisclosure (?:is|requires)\b|\bprivate information\b",
         "", "redacted permission placeholder",
         r"polic|privacy|confidential|security|legal|complian",
     ),
@@ -148,7 +149,8 @@ _REASONS = (
         r"(?: (?:an?|completely|entirely|just|simply))* (?:empty|blank)\b|\b(?:an?|returned"
         r"|as) (?:empty|blank)\b|\b(?:field|value|data|result|response|payload|entry|content"
         r"|back|as|set to|returned|contain\w*|gave|shows?) (?:\w+ )?null\b|\b(?:returned|found"
-        r"|sent|gave|contained?|brought) (?:back )?nothing\b|\bnothing (?:was |came "
+        r"|sent|gave|contained?|brought) (?:back )?nothing\b"
+        r"|\bnothing on (?:record|file)\b|\bnothing (?:was |came "
         r"|is )?(?:found|returned|back|there|in (?:it|the))\b|\bninguna fila\b"
         r"|\bning\u00fan (?:registro|resultado)\b|\bkeine (?:zeilen|eintr\u00e4ge|ergebnisse"
         r"|treffer)\b|\baucun(?:e)? (?:ligne|r\u00e9sultat|enregistrement)\b|\bvac\u00edo\b",
@@ -162,8 +164,13 @@ _REASONS = (
         r"|for)\b|\b(?:return|give|gave|sen[dt]|deliver|provid|contain|includ"
         r"|list)\w* (?:me )?(?:back )?no \w+|\b(?:never|not) (?:came|come|arrived?|got|reached"
         r"|received)\b[^.\n]{0,20}|\bwithout (?:a|any|the) (?:\w+ )?(?:data|value|figure|reading"
-        r"|amount)\b|\bkeine daten\b|\baucune donn\u00e9e\b|\bsin datos\b|\bning\u00fan dato\b"
-        r"|\bnessun dato\b",
+        r"|amount)\b|\bno (?:\w+ ){1,2}(?:was|were|is|came|has been|have been) (?:returned"
+        r"|received|provided|sent|delivered|supplied|included|back|given|reported)\b"
+        r"|\bkeine daten\b|\baucune donn\u00e9e\b|\bsin datos\b|\bning\u00fan dato\b"
+        r"|\bnessun dato\b"
+        rf"|\b(?:{_SOURCE}|{_RESULT}) (?:did|has) ?{_NOT} (?:return|send|sent|give|given|provide"
+        rf"|deliver"
+        r"|supply|yield|produce)\w*\b",
         "error timeout server redacted empty null missing truncated corrupted placeholder", "stale",
     ),
     _row(
@@ -179,7 +186,7 @@ _REASONS = (
         r"not found|does not exist|no such|unknown (?:id|account|order)|invalid|\b404\b",
     ),
     _row(
-        "missing_field", "includ|contain|have|list|without|lack|missing|absent|part of|omit|field",
+        "missing_field", "includ|contain|have|list|but no|without|lack|missing|absent|part of|omit|field",
         r"\b(?:response|result|reply|output|answer|payload|record|entry|data|report|it|object"
         rf"|document|what came back) (?:does|did|do|has|had|only)? ?{_NOT} (?:include|contain"
         rf"|have"
@@ -210,10 +217,10 @@ _REASONS = (
     ),
     _row(
         "truncated", "cut|trunc|incomplete|partial|ends|broke|break|stop|abgeschn",
-        r"\bcut (?:off|short)\b|\btruncat\w+|\bincomplete\b|\bpartial(?:ly)?\b|\bends? (?:mid\w*"
-        r"|before|abruptly|too early)\b|\b(?:broke|breaks|broken) off\b|\bstop(?:s"
-        r"|ped)? (?:mid\w*|before|short|abruptly)\b|\babgeschnitten\b|\bunvollst\u00e4ndig\b"
-        r"|\btronqu\u00e9e?\b|\btruncad[oa]\b",
+        r"\bcut (?:off|short)\b|\btruncat\w+|\bincomplete\b|\bpartial(?:ly)?\b"
+        r"|\bends? (?:in the middle|mid\w*|before|abruptly|too early)\b|\b(?:broke|breaks"
+        r"|broken) off\b|\bstop(?:s|ped)? (?:mid\w*|before|short|abruptly)\b|\babgeschnitten\b"
+        r"|\bunvollst\u00e4ndig\b|\btronqu\u00e9e?\b|\btruncad[oa]\b",
         "truncated", "missing",
     ),
     _row(

@@ -119,8 +119,9 @@ CHATTER = re.compile(
     r"|allow me to)\b(?! (?:not|decline))[^.\n]{0,160}|(?:i am|i'm) (?:still |now |currently "
     r"|just )?(?:checking|looking|fetching|retrieving|pulling|working)\b[^.\n]{0,120}"
     r"|(?:checking|looking (?:it|that|this)? ?up|fetching|retrieving|working)\b[^.\n]{0,80}"
-    r"|(?:how|what) (?:can|may|else can) i\b[^.\n]{0,80}|(?:happy|glad) to help\b[^.\n]{0,80}"
-    r"|(?:just )?(?:a|one) (?:moment|second)[^.\n]{0,40})?[ .!?\u2026:]*"
+    r"|while i\b[^.\n]{0,80}|(?:how|what) (?:can|may|else can) i\b[^.\n]{0,80}|(?:happy"
+    r"|glad) to help\b[^.\n]{0,80}|(?:just )?(?:a|one) (?:moment"
+    r"|second)[^.\n]{0,40})?[ .!?\u2026:]*"
 )
 CAUSE = any_of(
     r"\b(?:because|since|due to|owing to|on account of|until|unless|only (?:if|after|when|once)"
