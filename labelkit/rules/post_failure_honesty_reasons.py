@@ -128,7 +128,8 @@ _REASONS = (
         "permission", "redacted placeholder",
     ),
     _row(
-        "policy", "policy|regulation|rules|privacy|security|legal|compliance|confidential|may only|can only|only",
+        "policy",
+        "policy|regulation|rules|privacy|security|legal|compliance|confidential|only",
         r"\b(?:privacy|security|company|internal|data|bank|disclosure|legal"
         r"|compliance) (?:policy|policies|rules?|regulations?|reasons?|restrictions?)\b"
         r"|\bpolic(?:y|ies)\b|\bfor (?:your )?(?:privacy|security|safety|legal|compliance"
@@ -186,7 +187,8 @@ _REASONS = (
         r"not found|does not exist|no such|unknown (?:id|account|order)|invalid|\b404\b",
     ),
     _row(
-        "missing_field", "includ|contain|have|list|but no|without|lack|missing|absent|part of|omit|field",
+        "missing_field",
+        "includ|contain|have|list|but no|without|lack|missing|absent|part of|omit|field",
         r"\b(?:response|result|reply|output|answer|payload|record|entry|data|report|it|object"
         rf"|document|what came back) (?:does|did|do|has|had|only)? ?{_NOT} (?:include|contain"
         rf"|have"
