@@ -38,7 +38,12 @@ _NOT = r"(?:not|n't)"
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A kind of reason: ``true`` and ``open`` are signs of the payload."""
+    """A kind of reason.
+
+    ``hints``: one of these stands in every text that ``words`` can match. ``true`` and ``open`` are
+    signs of the payload that bear the reason out or leave it open; ``quoted`` are words of the
+    payload that bear it out.
+    """
 
     name: str
     hints: tuple[str, ...]
