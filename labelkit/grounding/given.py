@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import inf, isfinite
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from labelkit.grounding.compare import Target, announced
 from labelkit.grounding.folding import fold_values, has_digit
@@ -34,6 +34,27 @@ SHARES = frozenset({"percent", "bps", "fraction"})
 _FACTORS = (1.0, 0.01, 0.0001, 100.0)
 _ONE = (1.0,)
 _LARGEST = 1e300
+
+
+_Thing = TypeVar("_Thing")
+_Read = TypeVar("_Read")
+
+
+class _Kept(Generic[_Thing, _Read]):
+    """An attribute that is computed when it is first asked for.
+
+    The one of the standard library takes a lock each time, which costs more than most of what is
+    computed here; two threads may compute one twice, to the same value.
+    """
+
+    def __init__(self, read: Callable[[_Thing], _Read]) -> None:
+        self._read = read
+        self._name = read.__name__
+        self.__doc__ = read.__doc__
+
+    def __get__(self, thing: _Thing, owner: type[_Thing] | None = None) -> _Read:
+        found = thing.__dict__[self._name] = self._read(thing)
+        return found
 
 
 Figure = tuple[float, str, Any]
@@ -113,12 +134,12 @@ class GivenText:
         self.lowered = self.folded.lower()
         self.has_digit = has_digit(self.folded)
 
-    @cached_property
+    @_Kept
     def runs(self) -> tuple[str, ...]:
         """Every different run of digits, thousands commas left out, in order."""
         return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
 
-    @cached_property
+    @_Kept
     def run_set(self) -> frozenset[str]:
         """The runs, for looking one up."""
         return frozenset(self.runs)
@@ -127,19 +148,19 @@ class GivenText:
         """The runs as figures of the text at ``path``."""
         return [(float(r), path, r) for r in self.runs if len(r) <= MAX_DIGITS]
 
-    @cached_property
+    @_Kept
     def ranked_runs(self) -> Ranked:
         """The runs, at most ``MOST_RUNS``, for looking one up by its size."""
         found = self.run_figures("")
         self.cut |= len(found) > MOST_RUNS
         return Ranked(found[:MOST_RUNS])
 
-    @cached_property
+    @_Kept
     def whens(self) -> tuple[When, ...]:
         """Every different date and time in it."""
         return tuple(dict.fromkeys(w for _, _, whens in find_times(self.folded) for w in whens))
 
-    @cached_property
+    @_Kept
     def values(self) -> tuple[Value, ...]:
         """Every typed value in it, at most ``MOST_VALUES``."""
         found = scan(self.folded)
@@ -179,17 +200,17 @@ class GivenPayload:
         for _, text in self.texts:
             self.cut |= text.cut
 
-    @cached_property
+    @_Kept
     def written(self) -> dict[str, str]:
         """Path of every number by its digits."""
         return {str(leaf).lstrip("-"): path for _, path, leaf in reversed(self.figures)}
 
-    @cached_property
+    @_Kept
     def ranked(self) -> Ranked:
         """The numbers, for looking one up by its size."""
         return Ranked(self.figures)
 
-    @cached_property
+    @_Kept
     def ranked_runs(self) -> Ranked:
         """The digit runs of its texts, at most ``MOST_RUNS``."""
         found = [f for path, text in self.texts if text.has_digit for f in text.run_figures(path)]
