@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkit.grounding import durations, free_numbers, stance, times, values, visible
@@ -38,6 +38,7 @@ TEXTS = st.lists(
         (visible._BAR_SIGN, visible._CHANNEL_END),
     ],
 )
+@settings(deadline=None)
 @given(text=TEXTS)
 def test_a_sign_stands_where_a_match_begins(
     sign: re.Pattern[str], pattern: re.Pattern[str], text: str
@@ -46,12 +47,14 @@ def test_a_sign_stands_where_a_match_begins(
     assert [m.span() for m in anchored(sign, pattern, text)] == plain
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_dates_are_found_by_their_digits(text: str) -> None:
     plain = [m.span() for m in times._DATE.finditer(text)]
     assert [m.span() for m in times._dates(text)] == plain
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_the_number_at_a_digit_is_the_next_number(text: str) -> None:
     digit = re.search(r"\d", text)
@@ -61,23 +64,27 @@ def test_the_number_at_a_digit_is_the_next_number(text: str) -> None:
         assert (fast and fast.span()) == (plain and plain.span())
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_a_text_without_tag_words_holds_no_tag(text: str) -> None:
     if visible._TAGS.search(text):
         assert visible._may_hold_tag(text)
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_the_cheap_look_for_a_loss_misses_none(text: str) -> None:
     assert stance.tells_a_loss(text, len(text)) is bool(stance._LOSS.search(text[-45:]))
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_a_call_in_text_needs_a_marker_or_a_name(text: str) -> None:
     if calls_in_text(text, ("look",)):
         assert _MARKERS.search(text) or "look(" in text
 
 
+@settings(deadline=None)
 @given(st.text(max_size=5), st.integers(0, 100), st.sampled_from(["", "7", "\u0663", "\u00b2"]))
 def test_has_digit(text: str, filler: int, digit: str) -> None:
     whole = "x" * filler + text + digit

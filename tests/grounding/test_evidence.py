@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkit.grounding.evidence import resolve_quote
@@ -58,6 +58,7 @@ def test_only_the_named_part_supports_the_claim() -> None:
     assert not resolve_quote("up from", PARTS, "nowhere").resolved
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1), st.text(), st.text())
 def test_every_literal_piece_is_found(quote: str, before: str, after: str) -> None:
     text = before + quote + after
@@ -66,6 +67,7 @@ def test_every_literal_piece_is_found(quote: str, before: str, after: str) -> No
         assert text[evidence.start : evidence.end] == quote.strip()
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40), st.integers(0, 40), st.integers(1, 12))
 def test_a_folded_piece_is_found_at_its_place(text: str, start: int, length: int) -> None:
     piece = text[start : start + length]

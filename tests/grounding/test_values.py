@@ -6,7 +6,7 @@ import random
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkit.grounding.match import read_answer
@@ -87,6 +87,7 @@ def test_durations(text: str, seconds: int) -> None:
     assert value.seconds.value == seconds
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**15), 10**15), st.integers(0, 6))
 def test_every_plain_decimal_reads_as_itself(whole: int, places: int) -> None:
     number = Decimal(whole).scaleb(-places)
@@ -147,6 +148,7 @@ def test_thousands_of_random_texts() -> None:
             last = value.start
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_total_over_every_text(text: str) -> None:
     for value in find_values(text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkit.domain.message import Message, ToolCall
@@ -41,6 +41,7 @@ def test_only_what_the_user_sees_is_left(text: str, visible: str) -> None:
     assert strip_reasoning(text) == visible
 
 
+@settings(deadline=None)
 @given(st.text(), st.text(alphabet=st.characters(blacklist_characters="<[\u25c1")))
 def test_a_closed_block_never_leaks(hidden: str, shown: str) -> None:
     if shown.lstrip()[:8].lower() == "analysis" or "</think" in hidden.lower():
@@ -50,6 +51,7 @@ def test_a_closed_block_never_leaks(hidden: str, shown: str) -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_total_and_idempotent_without_markers(text: str) -> None:
     once = strip_reasoning(text)

@@ -41,7 +41,7 @@ def dressings(number: Decimal) -> list[str]:
 
 
 @given(AMOUNTS, st.sampled_from(range(13)))
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_a_reformatted_value_stays_correct(number: Decimal, way: int) -> None:
     ways = dressings(number)
     answer = f"The amount is {ways[way % len(ways)]} for the lane."
@@ -49,7 +49,7 @@ def test_a_reformatted_value_stays_correct(number: Decimal, way: int) -> None:
 
 
 @given(AMOUNTS, st.sampled_from(range(13)), st.data())
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_a_changed_digit_is_never_correct(number: Decimal, way: int, data: st.DataObject) -> None:
     digits = f"{number:f}"
     # A change behind the last digit that rounding keeps is no change of a significant digit.
@@ -63,7 +63,7 @@ def test_a_changed_digit_is_never_correct(number: Decimal, way: int, data: st.Da
 
 
 @given(AMOUNTS, st.integers(0, 10_000))
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_an_invented_value_is_caught(number: Decimal, seed: int) -> None:
     draw = random.Random(seed)
     invented = Decimal(draw.randint(10_000_019, 99_999_989)).scaleb(-4)
@@ -76,7 +76,7 @@ def test_an_invented_value_is_caught(number: Decimal, seed: int) -> None:
 
 
 @given(AMOUNTS, AMOUNTS)
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_a_derived_value_is_not(number: Decimal, other: Decimal) -> None:
     share = float(number) / float(number + other) * 100
     answer = (
