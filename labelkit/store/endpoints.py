@@ -20,8 +20,10 @@ from labelkit.store.tables import ENDPOINT
 
 
 def endpoint_key(endpoint: Endpoint) -> str:
-    """Return the key of place and model; a configured local endpoint has no URL of its own."""
+    """Return the key of place and model; a server that labelkit starts has no URL of its own."""
     place = endpoint.model_path if endpoint.engine == "local" else endpoint.base_url
+    if endpoint.engine == "vllm" and not endpoint.base_url:
+        place = endpoint.place
     return digest([endpoint.engine, place, endpoint.model, endpoint.thinking, endpoint.extra_body])
 
 

@@ -7,7 +7,7 @@ business of ``labelkit.workflows.review``.
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Row, delete, func, select, update
@@ -128,6 +128,7 @@ def change_person(
 
 
 _PEOPLE_LOCK = 0x6C61_6265_6C02
+_REMEMBERED = timedelta(days=1)
 
 
 def failures(store: Store, name: str) -> tuple[int, datetime | None]:
@@ -139,8 +140,12 @@ def failures(store: Store, name: str) -> tuple[int, datetime | None]:
 
 
 def note_attempt(store: Store, name: str, at: datetime) -> None:
-    """Note an attempt before it is checked, so that attempts side by side count as well."""
+    """Note an attempt before it is checked, so that attempts side by side count as well.
+
+    What is older than a day is forgotten, so that guessing cannot fill the store.
+    """
     with store.writing() as connection:
+        connection.execute(delete(SIGN_IN).where(SIGN_IN.c.at < at - _REMEMBERED))
         connection.execute(SIGN_IN.insert().values(name_key=folded(name), at=at))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from labelkit.domain.label import Outcome
 from labelkit.domain.person import Role
-from labelkit.domain.task import Task
+from labelkit.domain.task import Reference, Task
 from labelkit.errors import InputError, StoreError
 from labelkit.store import Store
 from labelkit.store.labels import label_counts, labels_of
@@ -316,3 +316,18 @@ def test_an_item_no_label_applies_to_any_more_can_only_be_skipped(store: Store) 
         desk.answer(store, ana, offer, "good")
     choice = Choice("s", offer.lease, offer.trace, Draft())
     assert annotate.skip(store, ana, choice, "nothing applies").fate is Fate.STORED
+
+
+def test_what_a_trace_or_task_gives_away_is_not_shown(store: Store) -> None:
+    telling = {"target_mode": "leak-tag", "judge_label": "leak-label"}
+    made = desk.trace(0, tags=telling, source="leak-source.jsonl", condition="leak-condition")
+    add_traces(store, [made])
+    reference = Reference(note="leak-note", payload={"a": 1})
+    add_tasks(store, [Task(set="demo", id="t0", reference=reference, tags={"trap": "leak-trap"})])
+    ana = desk.person(store, "ana")
+    offer = assignment.next_item(store, ana, desk.drawn(store, 1).id)
+    assert offer is not None
+    text = json.dumps(asdict(offer), default=str)
+    assert "leak" not in text
+    assert [name for name, _ in offer.view.reference] == ["payload"]
+    assert [name for name, _ in offer.view.facts] == ["state", "finish reason"]

@@ -12,9 +12,22 @@ from sqlalchemy import select
 from labelkit.domain.person import Role
 from labelkit.errors import InputError, StoreError
 from labelkit.store import Store
-from labelkit.store.review_tables import PERSON
-from labelkit.workflows.review import people
+from labelkit.store.labels import label_counts
+from labelkit.store.review_tables import PERSON, SIGN_IN
+from labelkit.store.samples import items
+from labelkit.workflows.review import (
+    adjudicate,
+    annotate,
+    assignment,
+    judge_quality,
+    live,
+    overview,
+    people,
+    samples,
+)
 from labelkit.workflows.review.access import RIGHTS, NotAllowedError, Right, allowed, require
+from labelkit.workflows.review.annotate import Choice, Draft
+from labelkit.workflows.review.samples import Wanted
 from tests.workflows.review import desk
 
 
@@ -191,3 +204,79 @@ def test_no_table_holds_a_passphrase_in_the_clear(sqlite_url: str) -> None:
     assert b"argon2id" in content
     assert b"correct horse" not in content
     assert b"mistyped secret" not in content
+
+
+def test_old_tries_are_forgotten(store: Store) -> None:
+    people.add_person(store, None, "ana", "admin", passphrase="correct horse")
+    for k in range(6):
+        with pytest.raises(people.SignInError):
+            people.sign_in(store, f"guess{k}", "wrong horse", now=desk.START)
+    with pytest.raises(people.SignInError):
+        people.sign_in(store, "guess0", "wrong horse", now=desk.START + timedelta(days=2))
+    with store.reading() as connection:
+        assert len(connection.execute(select(SIGN_IN)).all()) == 1
+
+
+def test_nobody_retired_gets_through_anywhere(store: Store) -> None:
+    desk.fill(store, 4)
+    boss = desk.person(store, "boss", Role.ADMIN)
+    sample = samples.draw(store, boss, desk.rubric(), Wanted(n=4))
+    offer = assignment.next_item(store, boss, sample.id)
+    assert offer is not None
+    item = items(store, sample.key)[0].key
+    gone = boss.model_copy(update={"retired_at": desk.START})
+    choice = Choice("c", offer.lease, offer.trace, Draft({"q": "good"}))
+    verdict = adjudicate.Verdict("v", sample.id, item, "q", "good", "r")
+    acts = {
+        "people.add": lambda: people.add_person(store, gone, "x", "admin", subject="x"),
+        "people.list": lambda: people.everybody(store, gone),
+        "people.role": lambda: people.set_role(store, gone, "boss", "admin"),
+        "people.retire": lambda: people.set_retired(store, gone, "boss"),
+        "samples.plan": lambda: samples.plan(store, gone, desk.rubric(), Wanted(n=2)),
+        "samples.draw": lambda: samples.draw(store, gone, desk.rubric(), Wanted(n=2)),
+        "samples.list": lambda: samples.every_sample(store, gone),
+        "samples.give": lambda: samples.give_to(store, gone, sample.id, []),
+        "samples.open": lambda: samples.set_open(store, gone, sample.id, is_open=False),
+        "samples.adopt": lambda: samples.adopt_guideline(store, gone, sample.id, desk.rubric()),
+        "next": lambda: assignment.next_item(store, gone, sample.id),
+        "give back": lambda: assignment.give_back(store, gone, offer.lease),
+        "progress": lambda: assignment.progress(store, gone, sample.id),
+        "mine": lambda: assignment.samples_for(store, gone),
+        "submit": lambda: annotate.submit(store, gone, choice),
+        "skip": lambda: annotate.skip(store, gone, choice, "r"),
+        "undo": lambda: annotate.undo(store, gone, sample.id, "u"),
+        "draft": lambda: annotate.save_draft(store, gone, offer.lease, Draft()),
+        "queue": lambda: adjudicate.queue(store, gone, sample.id),
+        "case": lambda: adjudicate.case(store, gone, sample.id, item),
+        "reveal": lambda: adjudicate.reveal(store, gone, sample.id, item, "f" * 64),
+        "decide": lambda: adjudicate.decide(store, gone, verdict),
+        "send back": lambda: adjudicate.send_back(store, gone, sample.id, item, "m"),
+        "tags": lambda: adjudicate.known_tags(store, gone),
+        "decisions": lambda: adjudicate.decisions(store, gone, sample.id),
+        "agreement": lambda: live.agreement(store, gone, sample.id),
+        "judges": lambda: judge_quality.judge_quality(store, gone, sample.id),
+        "overview": lambda: overview.overview(store, gone),
+    }
+    for act in acts.values():
+        with pytest.raises(NotAllowedError, match="retired"):
+            act()
+    assert label_counts(store) == {}
+
+
+def test_an_annotator_reads_nothing_of_others(store: Store) -> None:
+    desk.fill(store, 4)
+    ana = desk.person(store, "ana")
+    sample = desk.drawn(store, 4)
+    item = items(store, sample.key)[0].key
+    for act in (
+        lambda: adjudicate.queue(store, ana, sample.id),
+        lambda: adjudicate.case(store, ana, sample.id, item),
+        lambda: adjudicate.decisions(store, ana, sample.id),
+        lambda: live.agreement(store, ana, sample.id),
+        lambda: judge_quality.judge_quality(store, ana, sample.id),
+        lambda: overview.overview(store, ana),
+        lambda: samples.every_sample(store, ana),
+        lambda: people.everybody(store, ana),
+    ):
+        with pytest.raises(NotAllowedError, match="'ana' is annotator"):
+            act()
