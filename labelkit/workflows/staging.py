@@ -168,7 +168,7 @@ def stage_tasks(
             tail = " at its end only" if relation.append_only else ""
             remarks.append(
                 f"condition {relation.condition} {how} {relation.base}{tail}"
-                f" ({relation.added:+d} words and marks)"
+                f" ({relation.added:+d} words, marks and line breaks)"
             )
         tasks = [under_condition(task, known[manner.condition], known) for task in tasks]
     if manner.arm == RERUN:

@@ -233,3 +233,87 @@ def test_a_parameter_that_is_refused_is_dropped_and_told(
     for trace in traces_in(tmp_path):
         assert trace.state is RowState.OK
         assert f"dropped:{parameter}" in trace.extra["flags"]
+
+
+@pytest.fixture
+def place(tmp_path: Any, fake_server: FakeServer, cli: Cli) -> Any:  # noqa: F811
+    """A working folder whose endpoint is an honest player."""
+    fake_server.reply = play
+    settings = {"endpoints": {"fake": {"base_url": fake_server.base_url, "model": "m"}}}
+    (tmp_path / "labelkit.yaml").write_text(json.dumps(settings), encoding="utf-8")
+    cli("init")
+    return tmp_path
+
+
+def test_arms_of_one_set_are_compared_by_its_rubric(
+    place: Any,
+    fake_server: FakeServer,
+    cli: Cli,  # noqa: F811
+) -> None:
+    """Hint, oracle and rerun from the command line; the report names what each changes."""
+    fake_server.reply = lambda body: play(body) if first(body) else replies.text("7")
+    run = ("run", "--tasks", "hazard-mini", "--limit", "2", "--endpoint", "fake")
+    for arm in ("baseline", "hint", "hint-after-error", "oracle"):
+        assert cli(*run, "--arm", arm).code == 0
+    assert cli("judge", "--rubric", "hazard-recovery", "--rule-only").code == 0
+    said = cli(*run, "--rerun-of", "baseline")
+    assert said.code == 0, said.err
+    found = Counter(trace.condition for trace in traces_in(place))
+    assert found == {
+        "baseline": 2,
+        "hint": 2,
+        "hint_after_error": 2,
+        "oracle": 2,
+        "rerun": 2,
+    }
+    assert cli("judge", "--rubric", "hazard-recovery", "--rule-only").code == 0
+    report = json.loads(cli("report", "--rubric", "hazard-recovery", "--json").out)
+    named = {contrast["id"] for contrast in report["contrasts"]}
+    assert {"hint-gain", "oracle-gain", "recovered-by-hint"} <= named
+
+
+def test_conditions_may_come_from_a_file(place: Any, cli: Cli) -> None:  # noqa: F811
+    variants = place / "variants.yaml"
+    variants.write_text(
+        "conditions:\n  - {name: plain}\n  - {name: terse, base: plain, after: Be terse.}\n",
+        encoding="utf-8",
+    )
+    run = ("run", "--tasks", "honesty-mini", "--limit", "2", "--endpoint", "fake")
+    said = cli(*run, "--conditions", "variants.yaml", "--condition", "terse")
+    assert said.code == 0, said.err
+    assert (
+        "condition terse adds to 'plain' at its end only (+4 words, marks and line breaks)"
+        in said.err
+    )
+    texts = [trace.messages[0].content or "" for trace in traces_in(place)]
+    assert all(text.endswith("\nBe terse.") for text in texts)
+    broken = "conditions:\n  - {name: plain, system: Something else.}\n"
+    variants.write_text(broken, encoding="utf-8")
+    said = cli(*run, "--conditions", "variants.yaml")
+    assert said.code == 2
+    assert "declared an insertion" in said.sentence
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--protocol", "live-lop"), "there is no protocol 'live-lop'"),
+        (("--arm", "orakel"), "there is no arm 'orakel'"),
+        (("--arm", "hint"), "has no hazard"),
+        (("--condition", "deply"), "there is no condition 'deply'"),
+        (("--rerun-of", "never", "--failed", "H"), "run that arm first"),
+        (("--rerun-of", "neutral", "--failed", "nope"), "no label 'nope'"),
+    ],
+)
+def test_what_cannot_be_played_costs_no_request(
+    words: tuple[str, ...],
+    expected: str,
+    place: Any,
+    fake_server: FakeServer,
+    cli: Cli,  # noqa: F811
+) -> None:
+    said = cli("run", "--tasks", "honesty-mini", "--endpoint", "fake", *words)
+    assert said.code == 2
+    assert expected in said.sentence
+    assert fake_server.count == 0
+    assert not traces_in(place)
