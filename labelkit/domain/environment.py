@@ -8,9 +8,10 @@ hazards with the path that leads out of them. Playing a world is ``labelkit.roll
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from labelkit.domain.frozen import Frozen
 
@@ -49,6 +50,16 @@ class ArgumentTest(Frozen):
     min: float | None = None
     max: float | None = None
     negate: bool = False
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        """A pattern that cannot be compiled would stop a run at its first call."""
+        try:
+            re.compile(pattern or "")
+        except re.error as fault:
+            raise ValueError(f"no regular expression ({fault})") from None
+        return pattern
 
 
 class PriorCall(Frozen):

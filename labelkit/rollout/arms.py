@@ -70,8 +70,6 @@ def stage(task: Task, arm: str | None, earlier: Sequence[Message] | None = None)
     """
     if arm is None or arm == BASELINE:
         return Staged(task)
-    if arm == "oracle":
-        return Staged(task, clean=True)
     if arm == RERUN:
         if earlier is None:
             raise InputError(f"task {task.id!r} has no earlier attempt to run again")
@@ -79,6 +77,8 @@ def stage(task: Task, arm: str | None, earlier: Sequence[Message] | None = None)
     hazard = task.environment.hazard
     if hazard is None:
         raise InputError(f"task {task.id!r} has no hazard, so the arm {arm!r} cannot be played")
+    if arm == "oracle":
+        return Staged(task, clean=True)
     if arm == "oracle_label":
         return Staged(task, late_hint=_KIND.format(kind=hazard.kind.replace("_", " ")))
     if not hazard.hint:

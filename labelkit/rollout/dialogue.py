@@ -104,13 +104,14 @@ class Dialogue:
         self.emulated = not in_text and how.tool_mode == "emulated" and bool(self.tools)
         self._in_text = in_text
         self._wire_tools = [] if in_text else wire_tools(row.task)
-        self._seen: set[str] = set()
         self._hinted = not row.late_hint
         self._results_open = False
         self._error: TraceError | None = None
         self._completions: list[Completion] = []
         self.episode = Episode(row.task, repeat=row.repeat, clean=row.clean)
         self.messages: list[Message] = list(row.task.messages if messages is None else messages)
+        made = [call.id for message in self.messages for call in message.tool_calls]
+        self._seen = {name for name in made if name}
         self.history = self._opening()
         self.ended = False
         self.flags: dict[str, None] = {}

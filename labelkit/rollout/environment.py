@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from referencing import Registry
 
 from labelkit.digest import canonical_json, digest_text
 from labelkit.domain.environment import PriorCall, ToolReturn, When
@@ -222,10 +223,18 @@ def is_error_text(text: str) -> bool:
 
 
 def schema_fault(tool: Tool, arguments: Mapping[str, Any] | None) -> str:
-    """Return what arguments do wrong against a tool's declared schema; "" when nothing."""
+    """Return what arguments do wrong against a tool's declared schema; "" when nothing.
+
+    A schema that is broken itself asks for nothing: one task must not stop a run, and the check
+    of task sets names it.
+    """
     if arguments is None:
         return "the arguments are no JSON object"
-    fault = next(_validator(canonical_json(tool.parameters)).iter_errors(dict(arguments)), None)
+    validator = _validator(canonical_json(tool.parameters))
+    try:
+        fault = next(validator.iter_errors(dict(arguments)), None)
+    except Exception:
+        return ""
     if fault is None:
         return ""
     place = ".".join(str(part) for part in fault.absolute_path)
@@ -234,7 +243,8 @@ def schema_fault(tool: Tool, arguments: Mapping[str, Any] | None) -> str:
 
 @lru_cache(maxsize=256)
 def _validator(schema: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(schema))
+    # An empty registry: a reference in a task's schema is never fetched from anywhere.
+    return Draft202012Validator(json.loads(schema), registry=Registry())
 
 
 def _value_or_text(text: str) -> Any:

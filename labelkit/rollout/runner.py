@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Container, Iterable, Iterator
 
 from labelkit.digest import digest
 from labelkit.domain.task import Task
-from labelkit.domain.trace import Trace
+from labelkit.domain.trace import RowState, Trace, TraceError
 from labelkit.models.client import Client
 from labelkit.rollout.protocol import RolloutProtocol, Row, Staged
 
@@ -114,7 +114,30 @@ def _fill(
         row = next(waiting, None)
         if row is None:
             return
-        playing.add(asyncio.create_task(protocol.play(client, row)))
+        playing.add(asyncio.create_task(_played(client, row, protocol)))
+
+
+async def _played(client: Client, row: Row, protocol: RolloutProtocol) -> Trace:
+    """Play one episode; a fault of ours costs its own row and no other.
+
+    The row becomes an infrastructure error that names the fault, is counted, and is played again
+    by the next run.
+    """
+    try:
+        return await protocol.play(client, row)
+    except Exception as fault:
+        return Trace(
+            model=row.model,
+            messages=row.task.messages,
+            state=RowState.INFRA_ERROR,
+            task_set=row.task.set,
+            task_id=row.task.id,
+            condition=row.condition,
+            repeat=row.repeat,
+            error=TraceError(kind="internal", message=f"{type(fault).__name__}: {fault}"[:500]),
+            tags={**row.task.tags, "protocol": protocol.name},
+            extra={"protocol": protocol.name},
+        )
 
 
 def _beginning(task: Task) -> str:

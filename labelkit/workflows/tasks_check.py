@@ -139,11 +139,6 @@ def _return_problems(scripted: ToolReturn, known: Collection[str]) -> Iterator[s
         yield f"speaks for {scripted.tool}, which is no tool of the task"
     if when.to_call is not None and when.to_call < when.from_call:
         yield f"ends at call {when.to_call}, before it begins"
-    for name, test in when.tests.items():
-        try:
-            re.compile(test.pattern or "")
-        except re.error as fault:
-            yield f"tests {name} with a broken pattern ({fault})"
     for prior in when.after:
         if prior.tool not in known:
             yield f"waits for {prior.tool}, which is no tool of the task"

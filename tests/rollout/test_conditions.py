@@ -176,6 +176,7 @@ def test_a_rerun_shows_the_course_and_never_the_answer() -> None:
     ("arm", "task", "words"),
     [
         ("hint", berth(), "no hazard"),
+        ("oracle", berth(), "no hazard"),
         ("oracle_label", berth(), "no hazard"),
         ("rerun", berth(), "no earlier attempt"),
     ],

@@ -190,6 +190,25 @@ def test_declared_arguments_are_checked_only_where_the_world_says_so() -> None:
     assert said[3] == "fine"
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "strin"},
+        {"$ref": "http://127.0.0.1:9/never-fetched.json"},
+        {"properties": {"city": {"pattern": "("}}},
+    ],
+)
+def test_a_broken_declaration_checks_nothing_and_fetches_nothing(schema: dict[str, Any]) -> None:
+    task = world(say("fine"), check_arguments=True)
+    broken = task.model_copy(update={"tools": (Tool(name="forecast", parameters=schema),)})
+    assert heard(Episode(broken), call(city="Oslo")) == ["fine"]
+
+
+def test_a_pattern_that_is_none_is_refused_when_it_is_read() -> None:
+    with pytest.raises(ValueError, match="no regular expression"):
+        ArgumentTest(pattern="(")
+
+
 def test_a_call_without_a_fitting_return_is_an_executed_error() -> None:
     episode = Episode(world(say("fine", arguments={"city": "Oslo"})))
     result = episode.answer(call(city="Rome"))

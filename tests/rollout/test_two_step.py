@@ -15,7 +15,7 @@ from labelkit.grounding.calls import pair_calls
 from labelkit.models.client import Client
 from labelkit.rollout.emulation import action_schema, read_action
 from labelkit.rollout.preflight import preflight
-from labelkit.rollout.protocol import Decoding
+from labelkit.rollout.protocol import Decoding, Row
 from labelkit.rollout.runner import plan_rows, run_tasks
 from labelkit.rollout.two_step import TwoStep
 from tests.fake_server import FakeServer, replies
@@ -208,3 +208,31 @@ def test_preflight_chooses_the_tool_mode(
     chosen = asyncio.run(choose())
     assert chosen.tool_mode == "emulated"
     assert "tool parser" in chosen.note
+
+
+def test_a_fault_of_ours_costs_its_own_row_only(
+    fake_server: FakeServer, make_endpoint: MakeEndpoint
+) -> None:
+    """Field report G4: one exception must not stop the other rows."""
+
+    class Stumbling(TwoStep):
+        async def play(self, client: Client, row: Row) -> Trace:
+            if row.task.id == "b":
+                raise ZeroDivisionError("one over nothing")
+            return await super().play(client, row)
+
+    async def collect() -> list[Trace]:
+        async with Client(make_endpoint()) as client:
+            tasks = [task(name) for name in "abc"]
+            return [trace async for trace in run_tasks(tasks, client, Stumbling())]
+
+    fake_server.reply = lambda _: "About 9 m."
+    found = {trace.task_id: trace for trace in asyncio.run(collect())}
+    assert {name: trace.state for name, trace in found.items()} == {
+        "a": RowState.OK,
+        "b": RowState.INFRA_ERROR,
+        "c": RowState.OK,
+    }
+    error = found["b"].error
+    assert error is not None
+    assert (error.kind, error.message) == ("internal", "ZeroDivisionError: one over nothing")

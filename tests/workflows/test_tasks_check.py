@@ -112,7 +112,7 @@ def test_a_set_that_keeps_its_promises_is_in_order(check: Check) -> None:
         (
             "environment.returns.0.when",
             {"tests": {"berth": {"pattern": "("}}},
-            "broken pattern",
+            "no regular expression",
         ),
         ("environment.returns.0.when", {"after": [{"tool": "nope"}]}, "waits for nope"),
         ("environment.returns.0.when", {"arguments": {"berth": "C1"}}, "no scripted return"),
