@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test asserts a time: on a busy machine any example may take long.
+settings.register_profile("labelkit", deadline=None)
+settings.load_profile("labelkit")
 
 pytest_plugins = ["tests.fake_server.plugin", "tests.databases"]
 
