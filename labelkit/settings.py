@@ -101,7 +101,8 @@ def _check_endpoint(located: Located, name: str, endpoint: Endpoint) -> None:
         raise located.mistake(
             ("endpoints", name),
             f"endpoint {name!r} has no base_url",
-            "add `base_url: http://HOST:PORT/v1`, or `engine: local` for the embedded model",
+            "add `base_url: http://HOST:PORT/v1`, or `engine: local` for the embedded model,"
+            " or `engine: vllm` to have vLLM started",
         )
     if endpoint.engine == "local" and endpoint.base_url:
         raise located.mistake(

@@ -2,6 +2,8 @@
 // never fire while somebody types; a draft that survives a reload; the time really spent.
 const SETTLE = 300;     // ms after the trace was painted, or the question changed, before keys count
 const AGAIN = 2000;     // ms until an act that was not acknowledged is sent once more
+const RELOAD = 3;       // times, before the page is loaded anew: a server that was started anew
+                        // does not know this page, and lets what it sends fall
 const QUIET = 500;      // ms without a key stroke before a draft is sent
 const IDLE = 60000;     // a longer pause is no work
 const TYPING = 'input:not([type=radio]):not([type=checkbox]):not([type=button]), textarea, select, [contenteditable="true"]';
@@ -29,15 +31,41 @@ class Desk {
     if (id && (data.acks.includes(id) || data.fault?.request_id === id)) {
       clearInterval(this.timer);
       this.pending = null;
+      this.forget(this.pendingKey());
       if (!data.fault || data.fault.request_id !== id) this.forget(this.saidKey);
     }
     if (other) this.begin();
     else this.refresh();
+    if (!this.pending) this.resume();
     this.busy();
   }
 
+  // An act that this tab had sent before it was loaded anew.
+  resume() {
+    const left = this.kept(this.pendingKey());
+    if (!left || this.data.acks.includes(left.request_id)) return;
+    this.pending = left;
+    this.saidKey = this.storeKey(left.key);
+    this.out();
+  }
+
+  // Send the act, and again until it is acknowledged.
+  out() {
+    this.tries = 0;
+    clearInterval(this.timer);
+    const send = () => {
+      this.tries += 1;
+      this.trigger('act', this.pending);
+      this.busy();
+      if (this.tries > RELOAD) fetch('/_stcore/health', { cache: 'no-store' })
+        .then(answer => { if (answer.ok && this.pending) location.reload(); }, () => {});
+    };
+    this.timer = setInterval(send, AGAIN);
+    send();
+  }
+
   begin() {
-    const kept = this.kept(), draft = kept || this.data.draft || {};
+    const kept = this.kept(this.storeKey()), draft = kept || this.data.draft || {};
     this.turned = performance.now();
     this.last = performance.now();
     this.active = draft.active_ms || 0;
@@ -67,10 +95,8 @@ class Desk {
     const { key, trace } = this.data;
     clearTimeout(this.drafting);
     this.pending = { act, key, trace_id: trace, request_id: fresh(), ms: this.now(), ...this.said(), ...more };
-    const out = () => { this.tries = (this.tries || 0) + 1; this.trigger('act', this.pending); this.busy(); };
-    this.tries = 0;
-    out();
-    this.timer = setInterval(out, AGAIN);
+    this.keep(this.pendingKey(), this.pending);
+    this.out();
     return true;
   }
 
@@ -84,7 +110,7 @@ class Desk {
 
   // Drafts: kept in this tab at once, at the server after a moment.
   changed() {
-    this.keep();
+    this.keep(this.storeKey(), { ...this.said(), active_ms: this.now() });
     clearTimeout(this.drafting);
     this.drafting = setTimeout(() => this.flush(), QUIET);
   }
@@ -95,12 +121,13 @@ class Desk {
     this.state('draft', { key: this.data.key, trace_id: this.data.trace, seq: fresh(), ms: this.now(), ...this.said() });
   }
 
-  storeKey() { return 'labelkit:' + this.data.person + ':' + this.data.key; }
-  keep() {
-    try { sessionStorage.setItem(this.storeKey(), JSON.stringify({ ...this.said(), active_ms: this.now() })); } catch { /* full */ }
+  storeKey(key) { return 'labelkit:' + this.data.person + ':' + (key ?? this.data.key); }
+  pendingKey() { return 'labelkit:' + this.data.person + ':sending:' + this.constructor.name; }
+  keep(key, value) {
+    try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* full */ }
   }
-  kept() {
-    try { return JSON.parse(sessionStorage.getItem(this.storeKey())); } catch { return null; }
+  kept(key) {
+    try { return JSON.parse(sessionStorage.getItem(key)); } catch { return null; }
   }
   forget(key) {
     try { sessionStorage.removeItem(key); } catch { /* none */ }

@@ -153,11 +153,7 @@ class Judge:
 
     def _spec(self) -> dict[str, Any]:
         endpoint = self.endpoint
-        place = (
-            f"local:{endpoint.model_path or ''}"
-            if endpoint.engine == "local"
-            else endpoint.base_url
-        )
+        place = endpoint.base_url if endpoint.engine == "api" else endpoint.place
         return {
             "rubric": self.rubric.name,
             "rubric_version": self.rubric.version,

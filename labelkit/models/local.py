@@ -16,13 +16,10 @@ import os
 import re
 import secrets
 import select
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +27,7 @@ from typing import Any, Self
 
 from labelkit.domain.endpoint import Endpoint
 from labelkit.errors import EndpointError
+from labelkit.models import child
 from labelkit.models.openmp import environment_with_openmp
 from labelkit.models.weights import check_gguf, find_weights
 
@@ -43,7 +41,6 @@ _LOG_TAIL_LINES = 8
 _LOGGED_ERROR = re.compile(r"^[\d.]+ E +")
 """How llama.cpp marks an error in its log; the first one is the cause of the others."""
 
-_STOP_PATIENCE_S = 5.0
 _POLL_S = 0.05
 
 
@@ -131,7 +128,7 @@ class LocalServer:
         """End the child; safe to call twice."""
         process, self._process, self._address = self._process, None, ""
         if process is not None:
-            _end(process)
+            child.end(process)
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
@@ -143,10 +140,7 @@ class LocalServer:
         """The last lines of llama.cpp's own log, or "" while it does not run."""
         if self._log is None:
             return ""
-        size = os.fstat(self._log.fileno()).st_size
-        text = os.pread(self._log.fileno(), 4000, max(0, size - 4000)).decode("utf-8", "replace")
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return "\n".join(lines[-_LOG_TAIL_LINES:])
+        return "\n".join(child.last_lines(self._log, _LOG_TAIL_LINES))
 
     def __enter__(self) -> Self:
         return self.start()
@@ -193,16 +187,16 @@ class LocalServer:
         try:
             self._address = str(json.loads(line)["address"])
         except (ValueError, KeyError) as error:
-            process.wait(_STOP_PATIENCE_S)
-            raise self._failure(_how_it_ended(process.returncode)) from error
+            process.wait(child.STOP_PATIENCE_S)
+            raise self._failure(child.how_it_ended(process.returncode)) from error
 
     def _wait_until_healthy(self) -> None:
         """Poll the health check until it says ok."""
         process = self._running()
         deadline = time.monotonic() + self.start_timeout_s
-        while not _healthy(self._address):
+        while not child.healthy(self._address):
             if process.poll() is not None:
-                raise self._failure(_how_it_ended(process.returncode))
+                raise self._failure(child.how_it_ended(process.returncode))
             if time.monotonic() > deadline:
                 raise self._failure(f"was not healthy within {self.start_timeout_s:g} s")
             time.sleep(_POLL_S)
@@ -249,45 +243,3 @@ def resolve(endpoint: Endpoint, *, n_ctx: int = CONTEXT_TOKENS) -> Iterator[Endp
             )
         finally:
             os.environ.pop(variable, None)
-
-
-def _healthy(address: str) -> bool:
-    """Whether the server answers its health check with 200. Loopback: never through a proxy."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(f"{address}/health", timeout=5) as reply:
-            return bool(reply.status == 200)
-    except (urllib.error.URLError, OSError):
-        return False
-
-
-def _how_it_ended(returncode: int | None) -> str:
-    """Say how the child ended, in words."""
-    if returncode is None:
-        return "gave no address"
-    if returncode >= 0:
-        return f"stopped with exit code {returncode}"
-    try:
-        name = signal.Signals(-returncode).name
-    except ValueError:
-        name = f"signal {-returncode}"
-    hint = ""
-    if name == "SIGILL":
-        hint = " (this CPU lacks an instruction that xllamacpp was built for)"
-    elif name == "SIGKILL":
-        hint = " (was memory short?)"
-    return f"was ended by {name}{hint}"
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Close the child's input, which it takes as the order to leave; insist if it does not."""
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
-    for insist in (None, process.terminate, process.kill):
-        if insist is not None:
-            insist()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_STOP_PATIENCE_S)
-            return

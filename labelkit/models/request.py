@@ -52,22 +52,19 @@ def request_digest(endpoint: Endpoint, request: ChatRequest) -> str:
     """Return the cache key of ``request`` at ``endpoint`` as 64 hex digits.
 
     It covers everything that could change the reply or the way it is read: base URL, model,
-    endpoint body, every field of the request, repeat and parser version. The address of an
-    embedded server is a random port, so such an endpoint is known by its weights instead.
+    endpoint body, every field of the request, repeat and parser version. The address of a server
+    that labelkit starts is a random port, so it is known by its weights instead
+    (``Endpoint.place``).
     The name, price and limits of an endpoint change no reply and are left out.
 
     Raises:
         TypeError: when the request holds something that is not JSON.
         ValueError: when it holds NaN or an infinity.
     """
-    if endpoint.engine == "local":
-        place = f"local:{endpoint.model_path or ''}"
-    else:
-        place = (endpoint.base_url or "").rstrip("/")
     return digest(
         [
             REQUEST_VERSION,
-            place,
+            endpoint.place,
             endpoint.model,
             endpoint.thinking,
             endpoint.extra_body,

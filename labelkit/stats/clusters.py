@@ -76,7 +76,7 @@ def cluster_t(hits: Floats, rows: Floats, level: float = 0.95) -> ClusterRate:
     Cochran (1977), Sampling Techniques, eq. 6.13, the linearised variance of a ratio estimate:
     G / (G - 1) * sum (y_g - r x_g)^2 / (sum x_g)^2, the CR1 estimate of a mean. Trust it for 10
     clusters or more with 15 effective rows (rows / design effect) of the rarer outcome: coverage
-    is then 92% or more. Below, it falls to 78% and is flagged (``few_clusters``, ``few_hits``).
+    is then 92% or more. Below, it falls to 71% and is flagged (``few_clusters``, ``few_hits``).
 
     Args:
         hits: numerator per cluster, (G,).

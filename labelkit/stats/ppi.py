@@ -74,7 +74,7 @@ def ppi_mean(
     inverse (Hajek) and the judge's mean is over the whole frame: the difference estimator of
     survey sampling. Trust the interval for 50 human labels or more, 10 of them of the rarer value
     and 10 on which people and judge differ (their differences are all that its variance knows of
-    the judge's errors); else its coverage falls to 30% and it is flagged.
+    the judge's errors); else its coverage falls as low as 6% and it is flagged.
 
     Args:
         truth: people's values, shape (n,).

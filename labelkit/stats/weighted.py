@@ -65,7 +65,7 @@ def weighted_rate(
     stratified draw it is the exact textbook formula. The interval is Wilson's with the effective
     sample size and a t quantile (Korn & Graubard 1998, Surv. Methodol. 24:193), cut to [0, 1].
     Trust it for 30 effective rows or more, of which 12 or more show the rarer outcome (rows
-    counted by Kish's formula, so that a few heavy rows count as few); else coverage falls to 75%
+    counted by Kish's formula, so that a few heavy rows count as few); else coverage falls to 84%
     and it is flagged.
 
     Args:

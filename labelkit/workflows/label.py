@@ -14,7 +14,7 @@ from labelkit.judging.independence import check_independence
 from labelkit.judging.judge import Judge
 from labelkit.models.capabilities import Capabilities
 from labelkit.models.client import Client
-from labelkit.models.local import resolve
+from labelkit.models.engines import resolve
 from labelkit.models.structured import probe
 from labelkit.models.waiting import Wait
 from labelkit.rules.registry import rule_of
@@ -209,7 +209,7 @@ async def _judge(
         if wait.seconds >= 1:
             progress.say(f"{wait.endpoint}: waiting {wait.seconds:.0f} s ({wait.message})")
 
-    with resolve(configured) as endpoint:
+    with resolve(configured, say=progress.say) as endpoint:
         for framing in _framings(order.rubric, chosen):
             async with Client(
                 endpoint, capabilities=_known(store, configured), on_wait=tell

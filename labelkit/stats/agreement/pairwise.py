@@ -61,7 +61,7 @@ def cohen_kappa(
     the general large-sample formula of Fleiss, Cohen & Everitt (1969), Psychol. Bull. 72:323,
     eq. 13, with divisor n; ``se_null`` is their eq. 14 (kappa = 0, for testing only). The interval
     is kappa +- z se, cut to [-1, 1]. Trust it when 5 items or more show a disagreement and 15 or
-    more are free of the commonest label; below, its coverage falls to 55% and it is flagged
+    more are free of the commonest label; below, its coverage falls as low as 6% and it is flagged
     (``few_disagreements``, ``few_rare_labels``; the bootstrap does no better there). Under weights
     the disagreements must also be worth 25 equal ones (``few_weighted_disagreements``).
     """

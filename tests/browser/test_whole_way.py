@@ -1,0 +1,134 @@
+"""The whole way in real browsers: a sample is drawn, three label, one decides, all see it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from labelkit.store import Store
+from labelkit.store.adjudications import decisions
+from labelkit.store.samples import samples
+from tests.browser.conftest import serving, visiting
+from tests.browser.reviewing import AtDesk, Workplace, at_desk, furnish
+
+pytestmark = pytest.mark.browser
+
+# Keys by place in the sorted digests: all agree, two of three, all differ, and so on.
+SAID = {"Ben": "112341", "Cleo": "112143", "Dora": "113243"}
+NAMES = {"1": "correct", "2": "tool_skip", "3": "result_ignore", "4": "output_fabrication"}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    folder = tmp_path_factory.mktemp("whole")
+    made = furnish(folder, n=6, sampled=False)
+    with serving(folder) as (address, _):
+        made.address = address
+        yield made
+
+
+def draw_sample(chromium: Browser, place: Workplace) -> None:
+    with visiting(chromium, place.address, token=place.tokens["Ada"]) as visit:
+        page = visit.page
+        visit.go("samples")
+        page.get_by_text("Draw a sample").wait_for()
+        page.get_by_role("combobox", name="Rubric").click()
+        page.get_by_role("option", name="tool-failure 1.0.0").click()
+        visit.settled()
+        page.get_by_role("spinbutton", name="People per trace").fill("3")
+        page.keyboard.press("Enter")
+        page.locator(".lk-cards", has_text="Traces to draw").get_by_text(
+            "18", exact=True
+        ).wait_for()
+        visit.shoot("samples-plan")
+        page.get_by_role("button", name="Draw this sample").click()
+        page.get_by_text("is drawn.").wait_for()
+        visit.wait(".end[data-rows='1']")
+        visit.shoot("samples")
+        assert visit.no_sideways_scrolling()
+    with Store.open(place.url) as store:
+        (sample,) = samples(store)
+    place.sample = sample.id
+
+
+def label_all(chromium: Browser, place: Workplace, name: str) -> None:
+    order = sorted(trace.digest for trace in place.traces)
+    with at_desk(visiting(chromium, place.address, token=place.tokens[name])) as desk:
+        for _ in order:
+            trace = desk.ready()
+            desk.press(SAID[name][order.index(trace)])
+            desk.passed(trace)
+        desk.page.get_by_text("Nothing is left here for you").wait_for()
+    given = dict(place.given(name))
+    assert given == {t: NAMES[SAID[name][i]] for i, t in enumerate(order)}
+
+
+def decide_first(chromium: Browser, place: Workplace) -> str:
+    """Decide the first case; returns its trace."""
+    with visiting(chromium, place.address, token=place.tokens["Jo"]) as visit:
+        page = visit.page
+        visit.go("adjudicate")
+        desk = AtDesk(visit)
+        trace = desk.ready()
+        page.get_by_text("Names are hidden until you decide").wait_for()
+        cards = page.locator(".st-key-desk .table")
+        assert "Ben" not in cards.inner_text()
+        assert cards.locator(".card").count() == 3
+        visit.shoot("adjudicate-1280")
+        assert visit.no_sideways_scrolling()
+        desk.press("1")
+        desk.press("Enter")  # without a reason nothing is decided
+        page.locator(".st-key-desk textarea").wait_for()
+        page.keyboard.type("The amount is the one of the first record.")
+        page.keyboard.press("Control+Enter")
+        desk.passed(trace)
+        page.get_by_text("Decided ones too").click()
+        page.get_by_text("of 3").first.wait_for()
+        return trace
+
+
+def test_from_the_draw_to_the_numbers(chromium: Browser, place: Workplace) -> None:
+    draw_sample(chromium, place)
+    for name in ("Ben", "Cleo", "Dora"):
+        label_all(chromium, place, name)
+    decided = decide_first(chromium, place)
+    with Store.open(place.url) as store:
+        (sample,) = samples(store)
+        (made,) = decisions(store, sample.key)
+    assert (made.trace, made.value) == (decided, "correct")
+    assert made.reason == "The amount is the one of the first record."
+
+    agree = subprocess.run(
+        [sys.executable, "-m", "labelkit.cli.main", "agree", "--in", str(place.folder),
+         "--sample", place.sample, "--question", "outcome", "--json"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    (whole,) = [g for g in json.loads(agree.stdout)["groups"] if g["group"] == "all"]
+    known = {c["name"]: c for c in whole["coefficients"]}
+    with visiting(chromium, place.address, token=place.tokens["Jo"]) as visit:
+        page = visit.page
+        visit.go("agreement")
+        page.locator(".lk-cards").first.wait_for()
+        shown = page.locator(".lk-cards").first.inner_text()
+        for name in ("fleiss_kappa", "gwet_ac", "krippendorff_alpha"):
+            assert f"{known[name]['value']:.3f}" in shown
+        assert f"{known['percent_agreement']['value']:.1%}" in shown
+        visit.wait("[data-testid=stVegaLiteChart] :is(canvas, svg)")
+        visit.shoot("agreement-1280")
+        assert visit.no_sideways_scrolling()
+        page.get_by_role("combobox", name="Traces on which they part").click()
+        page.get_by_role("option").first.click()
+        first = page.locator("a[data-trace]").first
+        first.wait_for()
+        wanted = first.get_attribute("data-trace")
+        first.click()
+        visit.wait(f".end[data-trace='{wanted}']")
+        assert "/traces?trace=" in page.url
+        visit.go("judges")
+        page.get_by_text("No judge and no rule has labelled").wait_for()
+        visit.shoot("judges-1280")
