@@ -31,7 +31,7 @@ Statistic = Callable[[Floats], Floats]
 Method = Literal["percentile", "bca"]
 
 FEW_CLUSTERS = 60
-"""With fewer clusters than this a percentile interval falls short of its 95%, far so for a rare outcome."""
+"""With fewer clusters than this a percentile interval falls short of its 95%."""
 
 _MANY_UNDEFINED = 0.05
 _BLOCK = 4_000_000
