@@ -16,7 +16,7 @@ from labelkit.rollout.protocols import protocol_names
 from labelkit.workflows.label import judge
 from labelkit.workflows.report import report
 from labelkit.workflows.run import RolloutRun, run
-from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of
+from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of, other_sets
 
 
 @click.command("run")
@@ -105,6 +105,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
         )
         if label:
             scheme = load_rubric(_rubric_name(source, rubric, "--label"))
+            if others := other_sets(store, source):
+                progress.say(
+                    f"this store also holds traces of {', '.join(others)}: they are labelled and"
+                    " counted too; use a folder of its own for each task set"
+                )
             labelled = judge(store, scheme, settings, judges=(), progress=progress)
             found = labelled, report(store, scheme)
     show(done)

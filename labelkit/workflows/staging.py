@@ -26,6 +26,7 @@ from labelkit.rollout.protocol import Staged
 from labelkit.rollout.protocols import USUAL, known_protocol
 from labelkit.rules.registry import rule_of
 from labelkit.store import Selection, Store
+from labelkit.store.reports import trace_table
 from labelkit.store.tasks import add_tasks
 from labelkit.store.traces import rows
 
@@ -86,6 +87,12 @@ def load_tasks(store: Store, name: str) -> TaskSource:
     found = load_task_set(path.parent if path.name == "tasks.jsonl" else name)
     add_tasks(store, found.tasks)
     return TaskSource(found.tasks, found.card)
+
+
+def other_sets(store: Store, source: TaskSource) -> list[str]:
+    """Return task sets other than the source's that the store holds traces of, sorted."""
+    mine = {task.set for task in source.tasks}
+    return sorted({name or "(none)" for name in trace_table(store).task_set} - mine)
 
 
 def manner_of(

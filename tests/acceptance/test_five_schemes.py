@@ -272,6 +272,12 @@ def test_arms_of_one_set_are_compared_by_its_rubric(
     assert {"hint-gain", "oracle-gain", "recovered-by-hint"} <= named
 
 
+def test_traces_of_another_set_in_the_store_are_told(place: Any, cli: Cli) -> None:  # noqa: F811
+    run = ("run", "--endpoint", "fake", "--limit", "1", "--label", "--tasks")
+    assert "also holds" not in cli(*run, "hazard-mini").err
+    assert "also holds traces of hazard-mini:" in cli(*run, "tool-failure-mini").err
+
+
 def test_conditions_may_come_from_a_file(place: Any, cli: Cli) -> None:  # noqa: F811
     variants = place / "variants.yaml"
     variants.write_text(

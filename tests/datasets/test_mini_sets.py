@@ -132,3 +132,18 @@ def test_feasibility_is_what_masking_makes_of_its_source(tmp_path: Path) -> None
     assert {finding.screen for finding in done.findings} == {EQUIVALENT, GROUNDED}
     for task in tasks_of("feasibility-mini"):
         assert len(task.tools) + len(task.environment.masked) == 6
+
+
+def test_the_example_of_the_readme_is_in_order(tmp_path: Path) -> None:
+    text = (DATASETS / "README.md").read_text(encoding="utf-8")
+    (card,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    (task,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    folder = tmp_path / "my-set"
+    folder.mkdir()
+    (folder / "card.yaml").write_text(card, encoding="utf-8")
+    (folder / "tasks.jsonl").write_text(json.dumps(json.loads(task)), encoding="utf-8")
+    found = check_tasks(folder)
+    assert found.problems == ()
+    assert found.remarks == ()
+    for name in PROTOCOLS:
+        assert f"`{name}`" in text

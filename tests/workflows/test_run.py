@@ -105,6 +105,20 @@ def test_a_flag_wins_over_the_card_and_the_card_over_two_step(
     assert manner_of(load_tasks(store, "tool-failure-mini")).protocol == "two_step"
 
 
+def test_the_cards_cap_is_for_its_own_protocol_and_a_flag_wins(
+    store: Store, settings: Settings, tmp_path: Path, fake_server: FakeServer
+) -> None:
+    fake_server.reply = lambda body: replies.tool_calls(
+        replies.call(body["tools"][0]["function"]["name"], "{}")
+    )
+    place = task_set(tmp_path, more="protocol: agent\nmax_turns: 3\n")
+    played(store, settings, place)
+    played(store, settings, place, protocol="one-action-per-round")
+    played(store, settings, place, protocol="feasibility", max_turns=2)
+    asked = {name: trace.extra["requests"] for name, trace in traces(store).items()}
+    assert asked == {"": 3, "@one_action_per_round": 10, "@feasibility": 2}
+
+
 def test_rows_that_are_there_are_not_played_again(
     store: Store, settings: Settings, tmp_path: Path, fake_server: FakeServer
 ) -> None:
