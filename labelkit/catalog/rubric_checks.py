@@ -16,7 +16,7 @@ from math import prod
 from labelkit.catalog.mistakes import Mistake, twice, unknown
 from labelkit.catalog.rate_checks import check_rates
 from labelkit.catalog.yaml_nodes import Loc, Located
-from labelkit.domain.rubric import Framing, LabelDefinition, Question, Rubric
+from labelkit.domain.rubric import Ensemble, Framing, LabelDefinition, Question, Rubric
 
 RESERVED_KEYS = {
     "?": "help",
@@ -41,7 +41,8 @@ def check_rubric(rubric: Rubric, located: Located, folder: str) -> None:
         RubricError: every mistake, in file order.
     """
     checks = (_head(rubric, folder), _questions(rubric), _derived(rubric), _framings(rubric))
-    found = [m for check in (*checks, _rules(rubric), check_rates(rubric)) for m in check]
+    more = (_ensembles(rubric), _rules(rubric), check_rates(rubric))
+    found = [m for check in (*checks, *more) for m in check]
     if not found:
         return
     raise located.mistakes(sorted(found, key=lambda mistake: located.line(mistake[0])))
@@ -217,10 +218,30 @@ def _asks(framing: Framing, questions: Mapping[str, Question], loc: Loc) -> Iter
             yield from unknown(name, asked, (*loc, "asks", k), "question")
 
 
+def _ensembles(rubric: Rubric) -> Iterator[Mistake]:
+    """The rubric's way of combining labels, and the ways of single questions."""
+    ways: list[tuple[Ensemble, Loc, list[Question]]] = [
+        (question.ensemble, ("questions", i, "ensemble"), [question])
+        for i, question in enumerate(rubric.questions)
+        if question.ensemble
+    ]
+    others = [question for question in rubric.questions if not question.ensemble]
+    for way, loc, questions in [(rubric.ensemble, ("ensemble",), others), *ways]:
+        if way.method == "lower_median":
+            for question in questions:
+                if question.type != "ordinal":
+                    problem = f"question {question.id!r} is not ordinal, so it has no median"
+                    mend = "write `method: majority`, or give ordinal questions an `ensemble`"
+                    yield (*loc, "method"), problem, mend
+            if way.tie == "rule":
+                problem = "a tie goes to the rule, but a median is never tied"
+                yield (*loc, "tie"), problem, "remove `tie`"
+        elif way.tie == "rule" and rubric.rule is None:
+            problem = "a tie goes to the rule, but the rubric has no rule"
+            yield (*loc, "tie"), problem, "name a `rule` or write `tie: none`"
+
+
 def _rules(rubric: Rubric) -> Iterator[Mistake]:
-    if rubric.ensemble.tie == "rule" and rubric.rule is None:
-        problem = "a tie goes to the rule, but the rubric has no rule"
-        yield ("ensemble", "tie"), problem, "name a `rule` or write `tie: none`"
     if rubric.rule_table and rubric.rule is None:
         problem = "a rule table without a rule"
         yield ("rule_table",), problem, "add `rule: facts`"

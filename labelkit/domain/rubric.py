@@ -76,13 +76,31 @@ class DerivedCase(Frozen):
     flags: tuple[str, ...] = ()
 
 
+class Ensemble(Frozen):
+    """How the labels of several raters become one.
+
+    ``method``: ``majority`` takes the label with most votes; ``lower_median``, for ordinal
+    questions only, the middle vote on the scale, the lower of two middle ones, so that there is
+    never a tie. ``tie``: ``rule`` takes the rule's label when the top count is shared, ``none``
+    leaves the row unlabelled (reason ``tie``). ``null_policy``: ``drop_row`` drops a row when any
+    rater's label is missing or unreadable (as the source papers do), ``ignore`` votes with the
+    raters that have one. A rater that abstained defers: under either policy it does not vote.
+    """
+
+    method: Literal["majority", "lower_median"] = "majority"
+    tie: Literal["rule", "none"] = "none"
+    null_policy: Literal["drop_row", "ignore"] = "drop_row"
+    min_raters: int = Field(default=1, ge=1)
+
+
 class Question(Frozen):
     """One thing a rater decides.
 
     ``boolean`` questions have the labels ``yes`` and ``no``; ``ordinal`` labels are in scale
     order; a ``derived`` question is never asked, its label follows from ``derived``.
     ``asked_of`` names who answers; empty means judges and people alike. A question for people
-    alone is in no framing, and no rule answers it.
+    alone is in no framing, and no rule answers it. ``ensemble`` is how its labels become one;
+    without it the rubric's way holds.
     """
 
     id: str
@@ -91,6 +109,7 @@ class Question(Frozen):
     labels: tuple[LabelDefinition, ...]
     derived: tuple[DerivedCase, ...] = ()
     asked_of: tuple[Literal["judge", "person"], ...] = ()
+    ensemble: Ensemble | None = None
 
     def labels_for(self, subset: str | None) -> tuple[str, ...]:
         """Names of the labels that apply to a task of ``subset``, in rubric order."""
@@ -139,21 +158,6 @@ class RuleCase(Frozen):
     when: dict[str, FactRange | tuple[Tag, ...]] = Field(default_factory=dict)
     label: str | None = None
     subsets: tuple[str, ...] = ()
-
-
-class Ensemble(Frozen):
-    """How the labels of several raters become one.
-
-    ``tie``: ``rule`` takes the rule's label when the top count is shared, ``none`` leaves the row
-    unlabelled (reason ``tie``). ``null_policy``: ``drop_row`` drops a row when any rater's label
-    is missing or unreadable (as the source papers do), ``ignore`` votes with the raters that have
-    one. A rater that abstained defers: under either policy it does not vote.
-    """
-
-    method: Literal["majority"] = "majority"
-    tie: Literal["rule", "none"] = "none"
-    null_policy: Literal["drop_row", "ignore"] = "drop_row"
-    min_raters: int = Field(default=1, ge=1)
 
 
 class Rubric(Frozen):
@@ -214,6 +218,10 @@ class Rubric(Frozen):
             if framing.name == name:
                 return framing
         raise KeyError(name)
+
+    def ensemble_of(self, question: Question) -> Ensemble:
+        """How the labels of a question become one: its own way, else the rubric's."""
+        return question.ensemble or self.ensemble
 
     @property
     def primary(self) -> Question:

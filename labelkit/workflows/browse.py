@@ -331,9 +331,9 @@ def _read(store: Store, scheme: Scheme, table: TraceTable) -> _Votes:
     labelled = matrix >= 0
     high = np.where(labelled, matrix, -1).max(axis=1)
     low = np.where(labelled, matrix, np.iinfo(np.int32).max).min(axis=1)
-    together = combine(
-        scheme.rubric.ensemble, votes, len(scheme.question.labels), table.state == "infra_error"
-    ).codes
+    policy = scheme.rubric.ensemble_of(scheme.question)
+    infra = table.state == "infra_error"
+    together = combine(policy, votes, len(scheme.question.labels), infra).codes
     return _Votes(
         names=(ENSEMBLE, *(column.name for column in votes)),
         codes=np.column_stack([together, matrix]),

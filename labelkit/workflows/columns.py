@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from labelkit.domain.label import Outcome, Rater
 from labelkit.domain.rubric import Question, Rubric
-from labelkit.stats.vote import RowOutcome, majority
+from labelkit.stats.vote import RowOutcome, lower_median, majority
 from labelkit.store import Store
 from labelkit.store.raters import raters
 from labelkit.store.reports import LabelTable, TraceTable, label_table, trace_table
@@ -115,7 +115,10 @@ def read_votes(
     places = {digest: place for place, digest in enumerate(table.raters)}
     labels = [definition.name for definition in question.labels]
     remarks += [apart] if elsewhere else []
-    return [_votes(rater, places[rater.digest], table, ids, labels) for rater in chosen], remarks
+    return [
+        _votes(rater, places[rater.digest], table, ids, labels, rubric.ensemble_of(question).method)
+        for rater in chosen
+    ], remarks
 
 
 def _in_force(found: Sequence[Rater]) -> tuple[list[Rater], list[str]]:
@@ -140,8 +143,9 @@ def _votes(
     table: LabelTable,
     ids: NDArray[np.int64],
     labels: Sequence[str],
+    method: str,
 ) -> Votes:
-    """Align one rater's labels with the rows; several repeats become their majority."""
+    """Align one rater's labels with the rows; several repeats become one, by ``method``."""
     mine = np.flatnonzero(table.rater == place)
     rows = np.searchsorted(ids, table.trace[mine])
     known = rows < len(ids)
@@ -157,7 +161,8 @@ def _votes(
         if code < 0 and count:
             reasons[str(kind.reason)] += count
     recorded = _facts(table, kinds, rows, len(ids)) if rater.kind == "rule" else _Facts({}, {})
-    codes, consistency = _one_per_row(rows, table.repeat[mine], given, len(ids), len(labels))
+    repeats = table.repeat[mine]
+    codes, consistency = _one_per_row(rows, repeats, given, len(ids), len(labels), method)
     if rater.kind == "person":
         # A second look at a row is a hidden check of steadiness; it casts no vote.
         first = table.repeat[mine] == 0
@@ -176,11 +181,17 @@ def _votes(
 
 
 def _one_per_row(
-    rows: NDArray[np.int64], repeats: NDArray[np.int64], given: Codes, n_rows: int, n_labels: int
+    rows: NDArray[np.int64],
+    repeats: NDArray[np.int64],
+    given: Codes,
+    n_rows: int,
+    n_labels: int,
+    method: str,
 ) -> tuple[Codes, float | None]:
     """One code per row, and how firmly a judge stands by it.
 
-    Repeats vote; a split leaves the judge undecided (``tie``). Self-consistency is the mean share
+    Repeats vote; a split leaves the judge undecided (``tie``), except where the question takes
+    the median. Self-consistency is the mean share
     of the leading label over rows with several readable repeats; None where there are none.
     """
     codes = np.full(n_rows, UNLABELLED, dtype=np.int32)
@@ -190,7 +201,8 @@ def _one_per_row(
         return codes, None
     matrix = np.full((n_rows, width), -1, dtype=np.int32)
     matrix[rows, repeats] = np.maximum(given, -1)
-    vote = majority(matrix, n_labels)
+    median = method == "lower_median"
+    vote = lower_median(matrix, n_labels) if median else majority(matrix, n_labels)
     decided = np.where(vote.outcomes == RowOutcome.TIE, TIED, vote.codes)
     codes = np.where(vote.n_votes > 0, decided, codes).astype(np.int32)
     several = vote.n_votes > 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelkit.domain.rubric import Ensemble
-from labelkit.stats.vote import RowOutcome, majority
+from labelkit.stats.vote import RowOutcome, Vote, lower_median, majority
 from labelkit.workflows.rows import (
     ABSTAINED,
     DROPPED,
@@ -46,7 +46,7 @@ def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask
     People check the ensemble and are no part of it: they vote only where there is nobody else.
 
     Args:
-        policy: tie rule, null policy and the least number of votes, from the rubric.
+        policy: method, tie rule, null policy and the least number of votes, of the question.
         votes: one column per rater, each of shape (n_rows,).
         n_labels: number of declared labels.
         infra: rows whose rollout died; they are never labelled.
@@ -57,12 +57,7 @@ def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask
         return Combination(codes, np.zeros(len(infra), dtype=bool))
     matrix = np.stack([v.codes for v in votes], axis=1)
     rules = [place for place, column in enumerate(votes) if column.kind == "rule"]
-    vote = majority(
-        np.maximum(matrix, -1),
-        n_labels,
-        tie_rater=rules[0] if rules and policy.tie == "rule" else None,
-        min_raters=policy.min_raters,
-    )
+    vote = _count(policy, np.maximum(matrix, -1), n_labels, rules[0] if rules else None)
     codes = np.select(
         [vote.outcomes == RowOutcome.TIE, vote.outcomes == RowOutcome.TOO_FEW],
         [np.full(len(infra), TIED), _why_too_few(matrix)],
@@ -74,6 +69,14 @@ def combine(policy: Ensemble, votes: Sequence[Votes], n_labels: int, infra: Mask
         codes = np.where(null, FAILED, codes)
     codes = np.where(infra, INFRA_ERROR, codes).astype(np.int32)
     return Combination(codes, (vote.outcomes == RowOutcome.TIE_BROKEN) & (codes >= 0))
+
+
+def _count(policy: Ensemble, codes: Codes, n_labels: int, rule: int | None) -> Vote:
+    """Count the votes by the policy's method; ``rule`` is the rule's column."""
+    if policy.method == "lower_median":
+        return lower_median(codes, n_labels, min_raters=policy.min_raters)
+    tie_rater = rule if policy.tie == "rule" else None
+    return majority(codes, n_labels, tie_rater=tie_rater, min_raters=policy.min_raters)
 
 
 def _why_too_few(matrix: Codes) -> Codes:

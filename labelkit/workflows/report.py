@@ -113,7 +113,7 @@ def report(
     rows, ids = read_rows(store, rubric, by)
     votes, remarks = read_votes(store, rubric, asked, ids)
     labels = tuple(definition.name for definition in asked.labels)
-    combined = _row_labels(rubric, votes, labels, rows, rater)
+    combined = _row_labels(rubric, asked, votes, rows, rater)
     codes = combined.codes
     groups = [everything(len(rows)), *(_cut(rows, tag) for tag in by)]
     numbers = publish(rubric, asked, rows, codes, _rule_facts(votes, len(rows)), groups)
@@ -166,15 +166,16 @@ def _question(rubric: Rubric, name: str | None) -> Question:
 
 
 def _row_labels(
-    rubric: Rubric, votes: Sequence[Votes], labels: Sequence[str], rows: Rows, rater: str | None
+    rubric: Rubric, question: Question, votes: Sequence[Votes], rows: Rows, rater: str | None
 ) -> Combination:
     """The label of each row: the ensemble's, or one rater's."""
+    policy, n_labels = rubric.ensemble_of(question), len(question.labels)
     if rater is None:
-        return combine(rubric.ensemble, votes, len(labels), rows.infra)
+        return combine(policy, votes, n_labels, rows.infra)
     for column in votes:
         if rater in {column.name, column.digest[:12]}:
-            alone = rubric.ensemble.model_copy(update={"min_raters": 1})
-            return combine(alone, [column], len(labels), rows.infra)
+            alone = policy.model_copy(update={"min_raters": 1})
+            return combine(alone, [column], n_labels, rows.infra)
     known = ", ".join(column.name for column in votes) or "nobody yet"
     raise InputError(f"no rater {rater!r} has labelled for {rubric.name}; choose one of: {known}")
 

@@ -69,7 +69,7 @@ def failure_sensitivity(store: Store, rubric: Rubric | str | Path) -> Sensitivit
     rows, ids = read_rows(store, rubric, ())
     votes, _ = read_votes(store, rubric, rubric.primary, ids)
     labels = [definition.name for definition in rubric.primary.labels]
-    codes = combine(rubric.ensemble, votes, len(labels), rows.infra).codes
+    codes = combine(rubric.ensemble_of(rubric.primary), votes, len(labels), rows.infra).codes
     failed = (
         np.flatnonzero(codes == labels.index(FAILED)) if FAILED in labels else np.array([], int)
     )

@@ -181,7 +181,11 @@ def test_error_handling_by_rule_and_judges(
         assert "Set whole minutes and say so." in text
         assert "Claims that seconds are set." in text
         if "Collect evidence first" in text:
-            return json.dumps({"rationale": "seen", "failure": given[1], "confidence": "high"})
+            # This framing is stricter by one where the other gives 5; the lower score counts.
+            stricter = {"rationale": "seen", "handling": {"5": "4"}.get(given[0], given[0])}
+            if given[0] == "4":
+                return "I think this deserves zero."
+            return json.dumps({**stricter, "failure": given[1], "confidence": "high"})
         if given[0] == "4":
             return "I think this deserves zero."
         return json.dumps({"rationale": "as seen", "handling": given[0], "failure": given[1],
@@ -203,14 +207,14 @@ def test_error_handling_by_rule_and_judges(
     # The row without an error has no score; an unread verdict is missing, not a zero.
     means = numbers(scores, "measures")
     limited = means["HANDLING[FeatureLimitation]"]
-    assert (limited["value"], limited["scored"]) == (pytest.approx((5 + 1) / 2), 2)
+    assert (limited["value"], limited["scored"]) == (pytest.approx((4 + 1) / 2), 2)
+    assert limited["excluded"] == {}
     down = means["HANDLING[SystemFailure]"]
     assert (down["value"], down["scored"], down["planned"]) == (None, 0, 1)
     assert down["excluded"] == {"failed": 1}
-    (tree,) = scores["raters"]
-    assert tree["null_reasons"] == {"parse": 1}
+    assert [rater["null_reasons"] for rater in scores["raters"]] == [{"parse": 1}] * 2
     well = numbers(scores, "rates")["WELL-HANDLED[Errored]"]
     assert (well["hits"], well["scored"], well["planned"]) == (1, 2, 3)
     named = reported(cli, "error-handling", "--question", "failure")
-    assert {rater["labelled"] for rater in named["raters"]} == {2, 3}
+    assert {rater["labelled"] for rater in named["raters"]} == {2}
     assert numbers(named, "rates")["FALSE-SUCCESS[Errored]"]["hits"] == 1

@@ -99,6 +99,19 @@ MISTAKES = [
     ("guideline missing", "guideline: guideline.md\n", "", "no guideline"),
     ("guideline file", "guideline: guideline.md", "guideline: g.md", "does not exist"),
     ("tie without rule", "rule: some-rule\n", "", "no rule"),
+    ("median of names", "{tie: rule}", "{method: lower_median}", "'outcome' is not ordinal"),
+    (
+        "median of yes and no",
+        "    type: boolean",
+        "    type: boolean\n    ensemble: {method: lower_median}",
+        "'asserts' is not ordinal, so it has no median",
+    ),
+    (
+        "median with a tie",
+        "    type: ordinal",
+        "    type: ordinal\n    ensemble: {method: lower_median, tie: rule}",
+        "a median is never tied",
+    ),
     (
         "rate question",
         "question: outcome\n    numerator: {labels: [A]",

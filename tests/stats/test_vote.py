@@ -1,12 +1,17 @@
-"""Majority votes: ties are results, nulls are missing, and the arithmetic is shown."""
+"""Votes: ties are results, nulls are missing, and the arithmetic is shown."""
 
 from __future__ import annotations
 
+from random import Random
+from statistics import median_low
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labelkit.errors import StatisticsError
-from labelkit.stats.vote import RowOutcome, majority, tally_votes
+from labelkit.stats.vote import RowOutcome, lower_median, majority, tally_votes
 
 # Columns: rule, judge A, judge B. Labels 0, 1, 2.
 ROWS = np.array(
@@ -105,3 +110,36 @@ def test_no_rows() -> None:
     vote = majority(np.empty((0, 3), dtype=int), 2, tie_rater=0)
     assert vote.codes.shape == (0,)
     assert sum(vote.tally().values()) == 0
+
+
+@given(st.lists(st.lists(st.integers(-1, 4), min_size=3, max_size=3), min_size=1, max_size=20))
+def test_the_lower_median_is_the_middle_of_what_was_given(rows: list[list[int]]) -> None:
+    vote = lower_median(np.array(rows), 5)
+    for row, code, share, n in zip(rows, vote.codes, vote.share, vote.n_votes, strict=True):
+        given_codes = sorted(code for code in row if code >= 0)
+        assert n == len(given_codes)
+        if not given_codes:
+            assert code == -1
+            assert np.isnan(share)
+            continue
+        assert code == median_low(given_codes)
+        assert share == given_codes.count(code) / n
+    assert vote.tally()["tie"] == 0
+    assert sum(vote.tally().values()) == len(rows)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=7), st.randoms())
+def test_the_median_knows_no_order_of_raters(row: list[int], order: Random) -> None:
+    mixed = row.copy()
+    order.shuffle(mixed)
+    assert lower_median(np.array([row]), 5).codes == lower_median(np.array([mixed]), 5).codes
+
+
+def test_a_median_needs_its_raters_and_a_known_scale() -> None:
+    vote = lower_median(np.array([[4, 1], [4, -1], [-1, -1]]), 5, min_raters=2)
+    assert vote.codes.tolist() == [1, -1, -1]
+    assert vote.leaders.tolist() == [2, 1, 0]
+    assert vote.tally()["too_few"] == 2
+    assert lower_median(np.empty((0, 2), dtype=int), 5).codes.shape == (0,)
+    with pytest.raises(StatisticsError):
+        lower_median(np.array([[5]]), 5)

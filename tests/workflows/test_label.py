@@ -10,7 +10,15 @@ import pytest
 from labelkit.domain.endpoint import Endpoint, Price
 from labelkit.domain.message import Message
 from labelkit.domain.rates import Denominator, Predicate, Rate
-from labelkit.domain.rubric import FactRange, Framing, LabelDefinition, Question, Rubric, RuleCase
+from labelkit.domain.rubric import (
+    Ensemble,
+    FactRange,
+    Framing,
+    LabelDefinition,
+    Question,
+    Rubric,
+    RuleCase,
+)
 from labelkit.domain.trace import RowState, Trace, TraceError
 from labelkit.errors import EndpointError, InputError
 from labelkit.settings import JudgeSettings, Settings
@@ -195,6 +203,28 @@ def test_repeats_vote_and_a_split_judge_is_undecided(store, settings, fake_serve
     assert split.states == {"labelled": 0, "tie": 10}
     # One of two repeats leads in every row: half.
     assert [rater.self_consistency for rater in split.raters] == [None, 0.5]
+
+
+def test_repeats_on_a_scale_give_their_lower_median(store, settings, fake_server) -> None:
+    (tone,) = RUBRIC.questions
+    way = Ensemble(method="lower_median")
+    scaled = RUBRIC.model_copy(
+        update={"questions": (tone.model_copy(update={"type": "ordinal", "ensemble": way}),)}
+    )
+    first, *_, last = (label.name for label in tone.labels)
+    scores = {0: last, 1: first}
+
+    def reply(body: dict) -> str | None:
+        if "question" not in str(body["messages"]) or body.get("seed") not in scores:
+            return None
+        return json.dumps({"rationale": "r", "tone": scores[body["seed"]], "confidence": "high"})
+
+    fake_server.reply = reply
+    twice = {"j": JudgeSettings(name="j", endpoint="fake", repeats=2)}
+    judge(store, scaled, settings.model_copy(update={"judges": twice}))
+    found = report(store, scaled, rater="j:plain")
+    assert found.states == {"labelled": 10}
+    assert found.label_counts[first] == 10
 
 
 def test_a_model_may_not_grade_itself_unless_allowed(store, settings, fake_server) -> None:

@@ -84,7 +84,8 @@ def read_frame(
     rows, ids = read_rows(store, rubric, tags)
     votes, remarks = read_votes(store, rubric, question, ids)
     machines = [column for column in votes if column.kind != "person"]
-    ensemble = combine(rubric.ensemble, machines, len(question.labels), rows.infra).codes
+    policy = rubric.ensemble_of(question)
+    ensemble = combine(policy, machines, len(question.labels), rows.infra).codes
     early = np.ones(len(ids), dtype=bool) if last is None else ids <= last
     unlabelled = _without_labels(rubric, rows)
     kept = early & ~rows.infra & ~unlabelled

@@ -41,7 +41,8 @@ def read_machines(store: Store, people: PeopleLabels) -> Machines:
     rows, ids = read_rows(store, everything, (), sample=key)
     found, remarks = read_votes(store, people.rubric, people.question, ids, sample=key)
     votes = tuple(column for column in found if column.kind != "person")
-    ensemble = combine(people.rubric.ensemble, votes, len(people.labels), rows.infra).codes
+    policy = people.rubric.ensemble_of(people.question)
+    ensemble = combine(policy, votes, len(people.labels), rows.infra).codes
     return Machines(votes, ensemble, rows, _facts(votes, len(rows)), tuple(remarks))
 
 
