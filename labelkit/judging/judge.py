@@ -271,15 +271,20 @@ class Judge:
             verdict, flags = self._read(prepared, cached)
             if isinstance(verdict, Verdict):
                 return Judgement(self._labels(prepared, cached, verdict, flags, cached=True), ())
-        completions = [await self._client.complete(prepared.request, prepared.digest)]
-        verdict, flags = self._read(prepared, completions[-1])
-        if isinstance(verdict, NullVerdict) and verdict.reason is NullReason.TRUNCATED:
-            completions.append(await self._client.complete(self.larger(prepared)))
-            verdict, flags = self._read(prepared, completions[-1])
+        first = await self._client.complete(prepared.request, prepared.digest)
+        judgement = self.read(prepared, first)
+        if judgement.labels[0].reason != NullReason.TRUNCATED.value:
+            return judgement
+        return self.read(prepared, first, await self._client.complete(self.larger(prepared)))
+
+    def read(self, prepared: Prepared, *replies: Completion) -> Judgement:
+        """Turn the replies to a prepared trace, of which the last counts, into labels."""
+        *earlier, last = replies
+        verdict, flags = self._read(prepared, last)
         if isinstance(verdict, Verdict):
-            completions[-1] = completions[-1].model_copy(update={"accepted": True})
-        labels = self._labels(prepared, completions[-1], verdict, flags, cached=False)
-        return Judgement(labels, tuple(completions))
+            last = last.model_copy(update={"accepted": True})
+        labels = self._labels(prepared, last, verdict, flags, cached=False)
+        return Judgement(labels, (*earlier, last))
 
     def _read(
         self, prepared: Prepared, completion: Completion

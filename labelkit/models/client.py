@@ -26,7 +26,15 @@ from labelkit.models.capabilities import Capabilities
 from labelkit.models.faults import Fault, classify, clip
 from labelkit.models.ledger import Ledger, add_usage, cost_of
 from labelkit.models.limiter import Limiter
-from labelkit.models.reply import ErrorInside, NotACompletion, Reply, read_model_names, read_reply
+from labelkit.models.reply import (
+    ErrorInside,
+    NotACompletion,
+    Reply,
+    answer_text,
+    read_model_names,
+    read_reply,
+    with_flags,
+)
 from labelkit.models.request import ChatRequest, request_digest
 from labelkit.models.transport import Answer, Transport, Unanswered
 from labelkit.models.waiting import Patience, Wait, backoff_s, retry_after_s
@@ -319,13 +327,13 @@ class Client:
         price = self.endpoint.price
         sent = row.sent
         if reply is not None:
-            sent = _with_flags(sent, reply)
+            sent = with_flags(sent, reply)
         return Completion(
             request=row.digest,
             endpoint=self.endpoint.name,
             model=self.endpoint.model,
             repeat=request.repeat,
-            text=_answer_text(reply, row, request),
+            text=answer_text(reply, row.sent.get("rung"), request.schema_name) if reply else None,
             reasoning=reply.reasoning if reply else None,
             tool_calls=reply.tool_calls if reply else (),
             finish_reason=reply.finish_reason if reply else None,
@@ -348,23 +356,3 @@ _FILLED_BY = {
     "tool": ("tools", "tool_choice"),
 }
 """The body fields that a rung of the ladder fills."""
-
-
-def _with_flags(sent: dict[str, Any], reply: Reply) -> dict[str, Any]:
-    """Add what was odd about the reply; a plain reply leaves ``sent`` as it is."""
-    if reply.flags:
-        sent["flags"] = list(reply.flags)
-    if reply.refusal:
-        sent["refusal"] = clip(reply.refusal)
-    return sent
-
-
-def _answer_text(reply: Reply | None, row: _Row, request: ChatRequest) -> str | None:
-    """The answer: on the forced-tool rung, the arguments of the call that was asked for."""
-    if reply is None:
-        return None
-    if row.sent.get("rung") == "tool":
-        for call in reply.tool_calls:
-            if call.name == request.schema_name:
-                return call.arguments
-    return reply.text

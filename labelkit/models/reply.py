@@ -14,6 +14,7 @@ from typing import Any
 from labelkit.digest import canonical_json
 from labelkit.domain.message import ToolCall
 from labelkit.domain.trace import Usage
+from labelkit.models.faults import clip
 
 
 class NotACompletion(ValueError):  # noqa: N818 - it names what the body is not
@@ -110,6 +111,24 @@ def _read_choice(
         refusal=refusal,
         flags=tuple(flags),
     )
+
+
+def with_flags(sent: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    """Add what was odd about the reply; a plain reply leaves ``sent`` as it is."""
+    if reply.flags:
+        sent["flags"] = list(reply.flags)
+    if reply.refusal:
+        sent["refusal"] = clip(reply.refusal)
+    return sent
+
+
+def answer_text(reply: Reply, rung: str | None, schema_name: str) -> str | None:
+    """The answer: on the forced-tool rung, the arguments of the call that was asked for."""
+    if rung == "tool":
+        for call in reply.tool_calls:
+            if call.name == schema_name:
+                return call.arguments
+    return reply.text
 
 
 def read_usage(value: Any) -> Usage | None:
