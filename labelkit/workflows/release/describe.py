@@ -86,7 +86,7 @@ def _records(table: str) -> dict[str, Any]:
             "name": column.name,
             "dataType": _TYPES.get(column.type, "sc:Text"),
             "source": {
-                "fileObject": {"@id": f"{table}.jsonl"},
+                "fileObject": {"@id": f"{table}.parquet"},
                 "extract": {"column": column.name},
             },
         }

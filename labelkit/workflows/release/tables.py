@@ -135,8 +135,8 @@ TABLES: dict[str, pa.Schema] = {
 }
 """Column types by table, in the order of the columns."""
 
-EMPTY_ALLOWED = ("reviews", "decisions", "gold", "disagreements")
-"""Tables that a release without people does not have: an empty file loads nowhere."""
+EMPTY_ALLOWED = ("tasks", "reviews", "decisions", "gold", "disagreements")
+"""Tables that a release without tasks or people does not have: an empty file loads nowhere."""
 
 
 def write_table(folder: Path, name: str, rows: Iterable[Row]) -> int:

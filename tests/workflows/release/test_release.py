@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,14 +13,13 @@ from labelkit.domain.message import Message
 from labelkit.domain.person import Person, Role
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.sample import Sample
-from labelkit.domain.terms import Terms
 from labelkit.errors import FormatError, InputError
 from labelkit.store import Store
 from labelkit.store.people import people
 from labelkit.store.raters import add_rubric
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
-from labelkit.workflows.release.checksums import files_of, write_sums
+from labelkit.workflows.release.checksums import write_sums
 from labelkit.workflows.release.contents import sample_named
 from labelkit.workflows.release.difference import difference
 from labelkit.workflows.release.export import Exported, FindingsError, Wanted, export
@@ -30,62 +28,15 @@ from labelkit.workflows.release.tables import parquet_rows, read_table
 from labelkit.workflows.release.verify import verify
 from labelkit.workflows.review import adjudicate, annotate, assignment
 from labelkit.workflows.review.adjudicate import Verdict
+from tests.workflows.release.building import MAY, NAMES, bytes_of, open_case, reviewed
 from tests.workflows.review import desk
-
-MAY = Terms(name="demo", licence="Apache-2.0", redistributable=True)
-NAMES = ("Ada Lovelace", "Ben Franklin", "Cleo Chief")
-
-
-def reviewed(store: Store, *, terms: Terms | None = MAY, n: int = 12) -> tuple[Rubric, Sample]:
-    """Twelve traces, a rule and a judge, two people on six items, one disagreement decided."""
-    rubric = desk.rubric()
-    traces = desk.fill(store, n, rubric)
-    desk.judge(store, traces, ["good", "bad", None] * (n // 3))
-    desk.judge(store, traces, ["good", "bad", "bad"] * (n // 3), name="rule", kind="rule")
-    if terms is not None:
-        note_terms(store, terms)
-    sample = desk.drawn(store, 6, rubric, overlap=2)
-    ada, ben = (desk.person(store, name) for name in NAMES[:2])
-    cleo = desk.person(store, NAMES[2], Role.ADJUDICATOR)
-    items = sorted(trace.digest for trace in traces)
-    desk.label_all(store, ada, sample, dict.fromkeys(items, "good"))
-    apart = {digest: "bad" if k % 2 else "good" for k, digest in enumerate(items)}
-    desk.label_all(store, ben, sample, apart, desk.START + timedelta(days=1))
-    case = next(
-        line for line in adjudicate.queue(store, cleo, sample.id) if "disagreement" in line.reasons
-    )
-    verdict = Verdict("d1", sample.id, case.item, "q", "bad", "the answer is wrong", ("cluster-a",))
-    adjudicate.decide(store, cleo, verdict, now=desk.START + timedelta(days=2))
-    return rubric, sample
-
-
-def open_case(store: Store, who: Person, sample: Sample) -> int:
-    """An item that people labelled differently and nobody has decided."""
-    queue = adjudicate.queue(store, who, sample.id)
-    return next(c.item for c in queue if "disagreement" in c.reasons and c.decided is None)
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(f"sqlite:///{tmp_path / 'a.db'}", create=True) as store:
-        yield store
-
-
-@pytest.fixture
-def released(opened: Store, tmp_path: Path) -> tuple[Exported, Rubric, Sample]:
-    rubric, sample = reviewed(opened)
-    return export(opened, rubric, tmp_path / "out"), rubric, sample
-
-
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in (*files_of(folder), "SHA256SUMS")}
 
 
 def test_export_import_export_gives_the_same_bytes(
-    released: tuple[Exported, Rubric, Sample], opened: Store, tmp_path: Path
+    released: tuple[Exported, Rubric, Sample], source: Store, tmp_path: Path
 ) -> None:
     done, rubric, _ = released
-    again = export(opened, rubric, tmp_path / "again")
+    again = export(source, rubric, tmp_path / "again")
     assert bytes_of(done.folder) == bytes_of(again.folder)
     with Store.open(f"sqlite:///{tmp_path / 'b.db'}", create=True) as other:
         for _ in range(2):
@@ -320,11 +271,11 @@ def test_hostile_texts_survive_the_round_trip(opened: Store, tmp_path: Path) -> 
 
 
 def test_bad_targets_and_bad_folders_are_refused_in_one_sentence(
-    opened: Store, released: tuple[Exported, Rubric, Sample], tmp_path: Path
+    source: Store, released: tuple[Exported, Rubric, Sample], tmp_path: Path
 ) -> None:
     done, rubric, _ = released
     with pytest.raises(InputError, match="exists already"):
-        export(opened, rubric, done.folder)
+        export(source, rubric, done.folder)
     with pytest.raises(FormatError, match="give the folder of a release"):
         verify(tmp_path)
     broken = tmp_path / "broken"
@@ -333,5 +284,5 @@ def test_bad_targets_and_bad_folders_are_refused_in_one_sentence(
     with pytest.raises(FormatError, match="SHA256SUMS:1: not a checksum"):
         verify(broken)
     with pytest.raises(InputError, match="nothing was labelled"):
-        export(opened, rubric.model_copy(update={"version": "9"}), tmp_path / "none")
+        export(source, rubric.model_copy(update={"version": "9"}), tmp_path / "none")
     assert not (tmp_path / "none").exists()
