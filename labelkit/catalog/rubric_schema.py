@@ -82,6 +82,7 @@ DESCRIPTIONS: dict[str, str] = {
     "Rate.denominator": "Named set of rows that the rate is over.",
     "Rate.states": "Rows without a label, by reason: drop or denominator.",
     "Rate.cluster": "Tag whose values are the clusters of the bootstrap.",
+    "Rate.macro": "Tag whose groups' rates are averaged, beside the pooled rate.",
     "Rate.min_coverage": "Share of planned rows that must be scored for the rate to be printed.",
     "Measure.id": "Short name of the measure.",
     "Measure.title": "What the number says.",

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from labelkit.cli import console
 from labelkit.workflows.contrasts import CompositeResult, ContrastResult, FrontResult, Part
 from labelkit.workflows.measures import MeasureResult
-from labelkit.workflows.rates import RateResult
+from labelkit.workflows.rates import Macro, RateResult
 from labelkit.workflows.report import Report
 
 
@@ -41,17 +41,30 @@ def _grouped(
 
 def _rates(rates: Sequence[RateResult]) -> RenderableType:
     grouped = _grouped(rates)
+    averaged = any(rate.macro is not None for rate in rates)
     rows = []
     for rate in rates:
         value = f"{rate.value:.1%}" if rate.value is not None else f"null ({rate.reason})"
         coverage = f"{rate.coverage:.0%}" if rate.coverage is not None else "null"
         row = [rate.name, value, _percents(rate.low, rate.high), f"{rate.hits}/{rate.scored}"]
         row += [coverage, counted(rate.excluded) if rate.excluded else ""]
+        if averaged:
+            row.insert(4, _of_groups(rate.macro))
         rows.append(([rate.group] if grouped else []) + row)
     columns = ["rate", "value", "95% Wilson", "hits/n", "coverage", "excluded"]
+    if averaged:
+        columns.insert(4, "mean of group rates")
     if grouped:
         columns.insert(0, "group")
     return console.table("Rates", columns, rows, text_columns=2 if grouped else 1)
+
+
+def _of_groups(macro: Macro | None) -> str:
+    """The mean of group rates with what it is over; empty where the rubric asks for none."""
+    if macro is None:
+        return ""
+    value = "null" if macro.value is None else f"{macro.value:.1%}"
+    return f"{value} over {macro.n_groups} {macro.tag}"
 
 
 def _clustered(rates: Sequence[RateResult]) -> list[RenderableType]:

@@ -24,6 +24,7 @@ from labelkit.workflows.report import Agreement, RaterSummary, Report, report
 from labelkit.workflows.sensitivity import failure_sensitivity
 
 USUAL = ("fleiss_kappa", "gwet_ac")
+MACRO = ("macro_value", "macro_low", "macro_high", "macro_tag", "macro_n_groups")
 
 
 @click.command("report")
@@ -105,12 +106,16 @@ def rates_csv(rates: Sequence[RateResult]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = ("hits", "scored", "planned", "coverage", "value", "low", "high")
-    writer.writerow(("rate", "group", *names, "bound_low", "bound_high", "excluded", "reason"))
+    writer.writerow(
+        ("rate", "group", *names, "bound_low", "bound_high", "excluded", "reason", *MACRO)
+    )
     for rate in rates:
         excluded = ";".join(f"{reason}={count}" for reason, count in rate.excluded.items())
         cells = [getattr(rate, name) for name in names]
         bounds = (rate.bound_low, rate.bound_high)
-        writer.writerow((rate.name, printable(rate.group), *cells, *bounds, excluded, rate.reason))
+        macro = [getattr(rate.macro, name.removeprefix("macro_"), None) for name in MACRO]
+        line = (rate.name, printable(rate.group), *cells, *bounds, excluded, rate.reason, *macro)
+        writer.writerow(line)
     return text.getvalue()
 
 

@@ -45,7 +45,8 @@ class Rate(Frozen):
     counts it as excluded, ``denominator`` keeps it as a non-hit. Default: drop.
     ``min_coverage`` is the share of planned rows that must be scored for the rate to be printed.
     ``cluster`` names the tag whose groups are the real sample (domains, tasks): the interval is
-    then given over clusters too.
+    then given over clusters too. ``macro`` names a tag: beside the pooled rate the mean of the
+    rates of its groups is given, every group counting the same.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Rate(Frozen):
     denominator: Denominator
     states: dict[str, StatePolicy] = Field(default_factory=dict)
     cluster: str | None = None
+    macro: str | None = None
     min_coverage: float = Field(default=0.0, ge=0.0, le=1.0)
 
     @property

@@ -1,8 +1,9 @@
 """Votes over coded labels, with the tie rule and the null policy said aloud.
 
-A tie of a majority vote is a result of its own and is never broken by the order of labels or of rows. A rater who
-gave no label is missing: he is not a vote for anything, and the policy says what becomes of the
-row. Whole columns are counted at once, so 100,000 rows of three raters take milliseconds.
+A tie of a majority vote is a result of its own and is never broken by the order of labels or of
+rows. A rater who gave no label is missing: he is not a vote for anything, and the policy says
+what becomes of the row. Whole columns are counted at once, so 100,000 rows of three raters take
+milliseconds.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ NullPolicy = Literal["drop_row", "ignore"]
 class RowOutcome(IntEnum):
     """What became of one row of a vote.
 
-    ``majority``: one label leads, or is the median. ``tie_broken``: the tie rater's label was taken.
-    ``tie``: several lead and nobody decides, the row has no label. ``null``: dropped because a
-    rater's label is missing. ``too_few``: fewer labels than ``min_raters``.
+    ``majority``: one label leads, or is the median. ``tie_broken``: the tie rater's label was
+    taken. ``tie``: several lead and nobody decides, the row has no label. ``null``: dropped
+    because a rater's label is missing. ``too_few``: fewer labels than ``min_raters``.
     """
 
     MAJORITY = 0

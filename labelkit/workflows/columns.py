@@ -52,7 +52,7 @@ def _tags_needed(rubric: Rubric) -> set[str]:
     other: set[str | None] = {rubric.subset_tag}
     for rate in rubric.rates:
         predicates += [rate.numerator, rate.denominator.where]
-        other.add(rate.cluster)
+        other |= {rate.cluster, rate.macro}
     for measure in rubric.measures:
         predicates += [side.where for side in (measure.within, measure.against) if side]
         other |= {measure.cluster, measure.macro}

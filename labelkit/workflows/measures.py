@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelkit.domain.rates import Denominator, Measure
 from labelkit.domain.rubric import Question
-from labelkit.stats.linearised import Estimate, Spread, mean, ratio, spread, weighted_sum
+from labelkit.stats.linearised import Spread, mean, ratio, spread
 from labelkit.stats.ratings import Floats
 from labelkit.stats.undefined import Undefined, number_or_none
+from labelkit.workflows.group_means import mean_of_groups
 from labelkit.workflows.rates import Groups
 from labelkit.workflows.rows import REASONS, Codes, Mask, Rows, RuleFacts, satisfied
 
@@ -145,7 +145,7 @@ def _result(
     clusters = rows.clusters(measure.cluster)
     means = [mean(numbers, side.rows) for side in sides]
     pooled = means[0] if len(means) == 1 else ratio(means[0], means[1], clusters)
-    macro, n_groups = _macro(measure, rows, numbers, sides[0].rows)
+    macro, n_groups = mean_of_groups(measure.macro, rows, numbers, sides[0].rows)
     sure = spread(pooled, clusters)
     low, high = _ends(sure)
     macro_low, macro_high = (None, None) if macro is None else _ends(spread(macro, clusters))
@@ -175,20 +175,6 @@ def _result(
         flags=sure.flags,
         reason=pooled.value.reason.value if isinstance(pooled.value, Undefined) else None,
     )
-
-
-def _macro(
-    measure: Measure, rows: Rows, numbers: Floats, inside: Mask
-) -> tuple[Estimate | None, int]:
-    """Mean of the means of the groups that have a scored row, every group counting the same."""
-    if measure.macro is None:
-        return None, 0
-    column = rows.coded(measure.macro).codes if measure.macro in rows.tags else None
-    if column is None or not inside.any():
-        return mean(numbers, inside), int(inside.any())
-    present: NDArray[np.int64] = np.unique(column[inside])
-    means = [mean(numbers, inside & (column == code)) for code in present]
-    return weighted_sum(means, [1 / len(means)] * len(means)), len(means)
 
 
 def _ends(sure: Spread) -> tuple[float | None, float | None]:

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from labelkit.domain.rates import Rate
 from labelkit.stats.clusters import cluster_rate_bootstrap, cluster_t
 from labelkit.stats.intervals import Interval, wilson
+from labelkit.stats.linearised import spread
 from labelkit.stats.undefined import Undefined
+from labelkit.workflows.group_means import mean_of_groups
 from labelkit.workflows.rows import REASONS, Codes, Mask, Rows, RuleFacts, satisfied
 
 
@@ -42,13 +44,28 @@ MANY_CLUSTERS = 500
 
 
 @dataclass(frozen=True)
+class Macro:
+    """Mean of the rates of the ``n_groups`` groups of ``tag``, every group counting the same.
+
+    ``low`` / ``high``: its 95% t interval, over the clusters that the rate names if any.
+    """
+
+    tag: str
+    n_groups: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
 class RateResult:
     """One rate in one group of rows.
 
     ``value``, ``low`` and ``high`` (95% Wilson) are None when the rate is undefined; ``reason``
     then says why. ``bound_low`` / ``bound_high``: what the rate would be if every excluded row
     had gone one way. ``planned`` = ``scored`` + sum of ``excluded``. ``clustered``: intervals over
-    the clusters that the rate names, beside Wilson's, which takes rows as independent.
+    the clusters that the rate names, beside Wilson's, which takes rows as independent. ``macro``:
+    the mean of the rates of groups, where the rubric asks for it.
     """
 
     name: str
@@ -65,6 +82,7 @@ class RateResult:
     bound_high: float | None
     reason: str | None = None
     clustered: Clustered | None = None
+    macro: Macro | None = None
 
     @property
     def coverage(self) -> float | None:
@@ -119,6 +137,11 @@ def rates_in(
                 for k, one in enumerate(found)
                 for here in [cut.codes == k]
             ]
+        if rate.macro is not None:
+            found = [
+                replace(one, macro=_macro(rate.macro, rate, rows, sides, cut.codes == k))
+                for k, one in enumerate(found)
+            ]
         results.append(found)
     return results
 
@@ -142,6 +165,18 @@ def _clustered(
     t_low, t_high = _ends(robust.interval)
     low, high = _ends(drawn)
     return Clustered(str(rate.cluster), len(size), t_low, t_high, low, high, flags)
+
+
+def _macro(tag: str, rate: Rate, rows: Rows, sides: NDArray[np.int64], here: Mask) -> Macro:
+    scored = here & ((sides == _HIT) | (sides == _MISS))
+    hits = (sides == _HIT).astype(np.float64)
+    estimate, n_groups = mean_of_groups(tag, rows, hits, scored)
+    if estimate is None or isinstance(estimate.value, Undefined):
+        return Macro(tag, 0, None, None, None)
+    low, high = _ends(spread(estimate, rows.clusters(rate.cluster)).interval)
+    if low is not None and high is not None:
+        low, high = max(0.0, low), min(1.0, high)
+    return Macro(tag, n_groups, estimate.value, low, high)
 
 
 def _ends(interval: Interval | Undefined | None) -> tuple[float | None, float | None]:
