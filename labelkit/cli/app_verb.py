@@ -192,6 +192,8 @@ def serving(
         "LABELKIT_STORE": store_url,
         "LABELKIT_APP": app.model_dump_json(),
         "LABELKIT_APP_OWNED": "1",
+        # Many threads, each with a heap of its own, would keep what big traces once took.
+        "MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", "2"),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
     }
     before = signal.signal(signal.SIGTERM, interrupted)
