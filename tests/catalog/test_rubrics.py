@@ -83,7 +83,8 @@ def test_the_named_rates_of_tool_failure() -> None:
     rates = {rate.full_name for rate in load_rubric("tool-failure").rates}
     assert rates == {
         "CTUR[Required]", "TSR[Required]", "RIR[Required]", "RIR[Called]", "OFR[Required]",
-        "OFR[Called]", "RIR[NotSkipped]", "OFR[NotSkipped]", "UTR[Control]", "CTRL-Acc[Control]", "WAR[Control]",
+        "OFR[Called]", "RIR[NotSkipped]", "OFR[NotSkipped]", "UTR[Control]", "CTRL-Acc[Control]",
+        "WAR[Control]",
     }  # fmt: skip
 
 
