@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from labelkit.digest import canonical_json, digest
 from labelkit.domain.sample import Design
@@ -84,51 +84,84 @@ def restore_reviews(
     """
     places = _Places(store, [record.sample for record in records])
     with store.writing(_LOCK) as connection:
-        for record in records:
-            sample_row, item = places.item(record.sample, record.trace)
-            row = {
-                "sample_id": sample_row,
-                "item_id": item,
-                "person_id": people[record.person],
-                "repeat": record.repeat,
-                "slot": record.slot,
-                "state": record.state,
-                "round": record.round,
-                "message": None,
-                "leased_at": record.leased_at,
-                "expires_at": record.done_at or record.leased_at,
-                "done_at": record.done_at,
-            }
-            if insert_new(connection, ASSIGNMENT, [row]):
-                _restore_acts(store, connection, record, row)
+        for page in chunks(records):
+            named = [(r.trace, name) for r in page for act in r.acts for name in act.labels]
+            labels = _label_keys(store, connection, named)
+            taken = _assignments(connection, places, page)
+            fresh = [record for record in page if places.key(record, people) not in taken]
+            rows = [_assignment(record, places, people) for record in fresh]
+            insert_new(connection, ASSIGNMENT, rows)
+            made = _assignments(connection, places, fresh)
+            # A place that somebody else holds by now stays theirs, and the record is left out.
+            kept = [record for record in fresh if places.key(record, people) in made]
+            _restore_acts(
+                connection, [(record, made[places.key(record, people)]) for record in kept], labels
+            )
+
+
+def _assignment(record: ReviewRecord, places: _Places, people: Mapping[str, int]) -> dict[str, Any]:
+    sample_row, item = places.item(record.sample, record.trace)
+    return {
+        "sample_id": sample_row,
+        "item_id": item,
+        "person_id": people[record.person],
+        "repeat": record.repeat,
+        "slot": record.slot,
+        "state": record.state,
+        "round": record.round,
+        "message": None,
+        "leased_at": record.leased_at,
+        "expires_at": record.done_at or record.leased_at,
+        "done_at": record.done_at,
+    }
+
+
+def _assignments(
+    connection: Connection, places: _Places, records: Sequence[ReviewRecord]
+) -> dict[tuple[int, int, int], Row[Any]]:
+    """The assignments of the records' items by item, person and repeat."""
+    items = {places.item(record.sample, record.trace)[1] for record in records}
+    columns = ("id", "sample_id", "item_id", "person_id", "repeat")
+    query = select(*(ASSIGNMENT.c[name] for name in columns)).where(
+        ASSIGNMENT.c.item_id.in_(sorted(items))
+    )
+    return {(row.item_id, row.person_id, row.repeat): row for row in connection.execute(query)}
 
 
 def _restore_acts(
-    store: Store, connection: Connection, record: ReviewRecord, assignment: Mapping[str, Any]
+    connection: Connection,
+    restored: Sequence[tuple[ReviewRecord, Row[Any]]],
+    labels: Mapping[tuple[str, LabelName], int],
 ) -> None:
-    wanted = ("item_id", "person_id", "repeat")
-    key = connection.execute(
-        select(ASSIGNMENT.c.id).where(*(ASSIGNMENT.c[name] == assignment[name] for name in wanted))
-    ).scalar_one()
-    for act in record.acts:
-        body = {**record.model_dump(mode="json", exclude={"acts"}), "version": act.version}
-        row = {
-            **{name: assignment[name] for name in ("sample_id", *wanted)},
-            "request_key": digest(body),
-            "assignment_id": key,
+    """Write the acts of assignments that were just made, and which labels they wrote."""
+    acts = [(record, row, act) for record, row in restored for act in record.acts]
+    same = ("sample_id", "item_id", "person_id", "repeat")
+    rows = [
+        {
+            **{name: getattr(row, name) for name in same},
+            "request_key": digest(
+                {**record.model_dump(mode="json", exclude={"acts"}), "version": act.version}
+            ),
+            "assignment_id": row.id,
             **act.model_dump(exclude={"labels"}),
         }
-        made = connection.execute(SUBMISSION.insert().values(**row)).inserted_primary_key
-        labels = _label_keys(store, connection, record.trace, act.labels)
-        notes = [
-            {
-                "submission_id": made[0] if made else None,
-                "question": name.question,
-                "label_id": label,
-            }
-            for name, label in zip(act.labels, labels, strict=True)
-        ]
-        insert_new(connection, ANNOTATION, notes)
+        for record, row, act in acts
+    ]
+    insert_new(connection, SUBMISSION, rows)
+    query = select(SUBMISSION.c.id, SUBMISSION.c.assignment_id, SUBMISSION.c.version).where(
+        SUBMISSION.c.assignment_id.in_([row.id for _, row in restored])
+    )
+    made = {(row.assignment_id, row.version): row.id for row in connection.execute(query)}
+    notes = [
+        {
+            "submission_id": made[row.id, act.version],
+            "question": name.question,
+            "label_id": labels[record.trace, name],
+        }
+        for record, row, act in acts
+        for name in act.labels
+    ]
+    insert_new(connection, ANNOTATION, notes)
 
 
 def restore_decisions(
@@ -141,53 +174,74 @@ def restore_decisions(
     """
     places = _Places(store, [record.sample for record in records])
     with store.writing(_LOCK) as connection:
-        for record in records:
-            sample_row, item = places.item(record.sample, record.trace)
-            row = {
-                "request_key": digest(record.model_dump(mode="json")),
-                "sample_id": sample_row,
-                "item_id": item,
-                "question": record.question,
-                "version": record.version,
-                "person_id": people[record.person],
-                "value": record.value,
-                "reason": record.reason,
-                "tags": list(record.tags),
-                "guideline_gap": record.guideline_gap,
-                "labels": _label_keys(store, connection, record.trace, record.labels),
-                "seen": list(record.seen),
-                "created_at": record.created_at,
-            }
-            insert_new(connection, ADJUDICATION, [row])
+        for page in chunks(records):
+            named = [(record.trace, name) for record in page for name in record.labels]
+            labels = _label_keys(store, connection, named)
+            rows = [_decision(record, places, people, labels) for record in page]
+            insert_new(connection, ADJUDICATION, rows)
+
+
+def _decision(
+    record: DecisionRecord,
+    places: _Places,
+    people: Mapping[str, int],
+    labels: Mapping[tuple[str, LabelName], int],
+) -> dict[str, Any]:
+    sample_row, item = places.item(record.sample, record.trace)
+    return {
+        "request_key": digest(record.model_dump(mode="json")),
+        "sample_id": sample_row,
+        "item_id": item,
+        "question": record.question,
+        "version": record.version,
+        "person_id": people[record.person],
+        "value": record.value,
+        "reason": record.reason,
+        "tags": list(record.tags),
+        "guideline_gap": record.guideline_gap,
+        "labels": [labels[record.trace, name] for name in record.labels],
+        "seen": list(record.seen),
+        "created_at": record.created_at,
+    }
 
 
 def _label_keys(
-    store: Store, connection: Connection, trace: str, names: Iterable[LabelName]
-) -> list[int]:
-    keys = []
-    for name in names:
-        key = connection.execute(
-            select(LABEL.c.id)
-            .select_from(
-                LABEL.join(TRACE, TRACE.c.id == LABEL.c.trace_id).join(
-                    RATER, RATER.c.id == LABEL.c.rater_id
-                )
+    store: Store, connection: Connection, named: Sequence[tuple[str, LabelName]]
+) -> dict[tuple[str, LabelName], int]:
+    """Return the row ids of labels by trace and name.
+
+    Raises:
+        StoreError: the store has no such label.
+    """
+    query = select(
+        LABEL.c.id,
+        TRACE.c.digest.label("trace"),
+        RATER.c.digest.label("rater"),
+        LABEL.c.question,
+        LABEL.c.repeat,
+        LABEL.c.version,
+    ).select_from(
+        LABEL.join(TRACE, TRACE.c.id == LABEL.c.trace_id).join(
+            RATER, RATER.c.id == LABEL.c.rater_id
+        )
+    )
+    raters = sorted({name.rater for _, name in named})
+    found: dict[tuple[str, LabelName], int] = {}
+    for chunk in chunks(sorted({trace for trace, _ in named})):
+        wanted = query.where(TRACE.c.digest.in_(chunk), RATER.c.digest.in_(raters))
+        for row in connection.execute(wanted):
+            name = LabelName(
+                rater=row.rater, question=row.question, repeat=row.repeat, version=row.version
             )
-            .where(
-                TRACE.c.digest == trace,
-                RATER.c.digest == name.rater,
-                LABEL.c.question == name.question,
-                LABEL.c.repeat == name.repeat,
-                LABEL.c.version == name.version,
-            )
-        ).scalar()
-        if key is None:
-            raise StoreError(
-                f"the store {store.place} has no label {canonical_json(name.model_dump())} of the"
-                f" trace {trace}; restore the labels first"
-            )
-        keys.append(int(key))
-    return keys
+            found[row.trace, name] = row.id
+    missing = next((key for key in named if key not in found), None)
+    if missing is not None:
+        trace, name = missing
+        raise StoreError(
+            f"the store {store.place} has no label {canonical_json(name.model_dump())} of the"
+            f" trace {trace}; restore the labels first"
+        )
+    return found
 
 
 class _Places:
@@ -209,7 +263,7 @@ class _Places:
             self._items.update({(sample_id, row.digest): row.id for row in rows})
 
     def item(self, sample_id: str, trace: str) -> tuple[int, int]:
-        """Row ids of the sample and of the item.
+        """Return the row ids of the sample and of the item.
 
         Raises:
             StoreError: the sample has no such trace.
@@ -220,6 +274,10 @@ class _Places:
             raise StoreError(
                 f"the sample {sample_id[:12]} has no trace {trace}; the records do not fit it"
             ) from None
+
+    def key(self, record: ReviewRecord, people: Mapping[str, int]) -> tuple[int, int, int]:
+        """Return what identifies the record's assignment: item, person and repeat."""
+        return self.item(record.sample, record.trace)[1], people[record.person], record.repeat
 
 
 def _trace_keys(store: Store, digests: Sequence[str]) -> dict[str, int]:
