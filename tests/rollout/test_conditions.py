@@ -70,8 +70,9 @@ def test_a_promise_has_to_hold_for_every_system_message() -> None:
         for text in (BASE, "Another prompt.")
     ]
     assert check_conditions([condition], by_name([condition]), tasks[:1])
-    with pytest.raises(InputError, match="insertion"):
-        check_conditions([condition], by_name([condition]), tasks)
+    for order in (tasks, tasks[::-1]):
+        with pytest.raises(InputError, match="insertion"):
+            check_conditions([condition], by_name([condition]), order)
 
 
 def test_conditions_build_on_each_other() -> None:

@@ -76,9 +76,13 @@ def test_critical_are_tools_that_every_success_ran_without_an_error() -> None:
 
 
 def test_a_call_that_failed_or_was_not_run_makes_no_tool_critical() -> None:
+    failed = rollout(FAILED, FOUND, model="b")
+    assert critical_tools(TASK, [rollout(FOUND, PRICED), failed]).critical == ("find_booking",)
     attempted = rollout(FOUND, model="b")
-    solved = [rollout(FOUND, PRICED), rollout(FAILED, FOUND, model="b"), attempted]
-    assert critical_tools(TASK, solved).critical == ("find_booking",)
+    stated = Message(role="assistant", tool_calls=(ToolCall(name="get_price", id="x"),))
+    messages = (*attempted.messages[:-1], stated, attempted.messages[-1])
+    attempted = attempted.model_copy(update={"messages": messages})
+    assert critical_tools(TASK, [rollout(FOUND, PRICED), attempted]).critical == ("find_booking",)
 
 
 @pytest.mark.parametrize(
