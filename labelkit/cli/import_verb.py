@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import RenderableType
@@ -10,9 +11,11 @@ from rich.console import RenderableType
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import FormatError
+from labelkit.formats.rating_layout import Layout
 from labelkit.formats.reader import ReadOptions
 from labelkit.formats.registry import READERS, LossReport, UnknownFormatError, reader_named
 from labelkit.workflows.ingest import Imported, Refused, import_files
+from labelkit.workflows.rating_target import Targets
 
 FORMATS = "\b\n" + "\n".join(f"  {r.name:<24}{r.description}" for r in READERS)
 SHOWN = 12
@@ -24,36 +27,88 @@ SHOWN = 12
 @click.option("--task-set", help="Name of the task set the traces belong to.")
 @click.option("--model", help="Name of the model that made the traces.")
 @click.option("--condition", help="Name of the condition (prompt variant) they were made under.")
+@click.option("--rubric", metavar="NAME|PATH", help="Ratings: the rubric whose labels they are.")
+@click.option("--question", help="Ratings: the question they answer, if the file names none.")
+@click.option("--item", help="Ratings: the column that names the item.")
+@click.option("--rater", help="Ratings, one per row: the column that names the rater.")
+@click.option("--label", help="Ratings, one per row: the column that holds the label.")
+@click.option("--raters", help="Ratings, one item per row: the rater columns, between commas.")
+@click.option("--judges", help="Ratings: the raters that are models, between commas.")
+@click.option("--text", help="Ratings: the column with the item's own text.")
+@click.option("--ordinal", is_flag=True, help="Ratings: the labels are steps of a scale.")
 @click.option("--again", is_flag=True, help="Keep rollouts twice that are known by other names.")
 @in_folder
 def command(
     paths: tuple[Path, ...],
     file_format: str | None,
-    task_set: str | None,
-    model: str | None,
-    condition: str | None,
+    rubric: str | None,
+    question: str | None,
     again: bool,
     folder: Path,
+    **stated: Any,
 ) -> None:
-    """Read traces or tasks from PATHS (files or folders) into the store.
+    """Read traces, tasks or ratings from PATHS (files or folders) into the store.
+
+    Ratings need a rubric; without --rubric one is made of the labels that occur, in a folder of
+    its own beside labelkit.yaml.
 
     Importing twice changes nothing. A file that cannot be read does not keep the others out; it
     is named at the end, and the exit code is 2.
     """
     if file_format is not None:
         reader_named(file_format)
-    options = ReadOptions(task_set=task_set, model=model, condition=condition)
+    options = _options(stated)
+    wanted = Targets(folder, rubric, question, ordinal=stated["ordinal"])
     read, refused = 0, []
     with opened_store(folder) as (store, _), console.progress() as progress:
         for done in import_files(
-            store, paths, file_format=file_format, options=options, progress=progress, again=again
+            store,
+            paths,
+            file_format=file_format,
+            options=options,
+            progress=progress,
+            again=again,
+            target=wanted.target,
         ):
             if isinstance(done, Refused):
                 refused.append(done)
             else:
                 read += 1
                 _show(done)
+    for made in dict.fromkeys(wanted.made):
+        console.out().print(console.plain(_next_steps(made)), soft_wrap=True)
     _account(read, refused)
+
+
+def _next_steps(made: Path) -> str:
+    """What to do with a rubric that was made for ratings."""
+    name = made if made.is_absolute() else f"./{made}"
+    return (
+        f"the labels are those of the rubric {name}, made from the file; write its guideline.md\n"
+        f"next: labelkit agree --rubric {name}, or labelkit export {name} OUT/"
+    )
+
+
+def _options(stated: dict[str, Any]) -> ReadOptions:
+    """Return what the user says about the files, whatever is in them."""
+    layout = Layout(
+        item=stated["item"],
+        rater=stated["rater"],
+        label=stated["label"],
+        raters=_listed(stated["raters"]),
+    )
+    return ReadOptions(
+        task_set=stated["task_set"],
+        model=stated["model"],
+        condition=stated["condition"],
+        layout=layout,
+        text=stated["text"],
+        judges=frozenset(_listed(stated["judges"])),
+    )
+
+
+def _listed(names: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
 def _account(read: int, refused: list[Refused]) -> None:
@@ -90,6 +145,8 @@ def _show(done: Imported) -> None:
         f"{done.path}: {done.format}; traces {done.traces_new} new, {done.traces_known} known; "
         f"tasks {done.tasks_new} new, {done.tasks_known} known"
     )
+    if done.labels_new or done.labels_known:
+        text += f"; labels {done.labels_new} new, {done.labels_known} known"
     out.print(console.plain(text), soft_wrap=True)
     if not done.losses.clean:
         out.print(_losses(done.losses))

@@ -134,10 +134,10 @@ def _is_json(path: Path, file: TextIO) -> bool:
 
 def _read_csv(path: Path, file: TextIO, pick: Pick, delimiter: str | None) -> Columns:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    reader = csv.reader(file, delimiter=delimiter or _delimiter(path, file))
+    reader = csv.reader(file, delimiter=delimiter or delimiter_of(path, file))
     try:
         header = tuple(name.strip() for name in next(filter(None, reader)))
-        _check_header(path, header)
+        check_header(path, header)
         chosen = list(pick(header))
         places = [header.index(name) for name in chosen]
         columns = [_Growing(name) for name in chosen]
@@ -156,7 +156,7 @@ def _read_csv(path: Path, file: TextIO, pick: Pick, delimiter: str | None) -> Co
     return _finished(path, header, n_rows, columns)
 
 
-def _delimiter(path: Path, file: TextIO) -> str:
+def delimiter_of(path: Path, file: TextIO) -> str:
     """The character that splits the header line into most columns; ties go to the usual one."""
     head = file.read(_HEAD)
     file.seek(0)
@@ -172,7 +172,12 @@ def _delimiter(path: Path, file: TextIO) -> str:
     return max(usual, key=width)
 
 
-def _check_header(path: Path, header: Sequence[str]) -> None:
+def check_header(path: Path, header: Sequence[str]) -> None:
+    """Refuse a header that names one column only, or one twice.
+
+    Raises:
+        FormatError: it does.
+    """
     if len(header) < 2:
         raise FormatError(
             f"{path} has one column only, {header[0]!r}; expected an item column and one column "
@@ -210,7 +215,7 @@ def _read_json(path: Path, file: TextIO, pick: Pick) -> Columns:
     header = tuple(dict.fromkeys(name for record in records for name in record))
     if not records:
         raise FormatError(f"{path} holds no record; expected one JSON object per item or rating")
-    _check_header(path, header or ("",))
+    check_header(path, header or ("",))
     columns = []
     for name in pick(header):
         column = _Growing(name)

@@ -16,6 +16,7 @@ from labelkit.errors import InputError
 ITEM_NAMES = (
     "item",
     "item_id",
+    "orig_id",
     "id",
     "idx",
     "index",
@@ -36,7 +37,6 @@ ITEM_NAMES = (
     "document",
     "doc",
     "doc_id",
-    "orig_id",
     "row",
 )
 RATER_NAMES = (

@@ -8,16 +8,17 @@ not read. It never opens a store, never decides what a call or an answer *means*
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol
 
-from labelkit.domain.task import Task
+from labelkit.domain.task import Tag, Task
 from labelkit.domain.trace import Trace
 from labelkit.domain.trace_text import TraceText
 from labelkit.formats.keys import first_keys
+from labelkit.formats.rating_layout import Layout
 
 FindingKind = Literal["repaired", "lost", "odd", "broken"]
 
@@ -39,7 +40,38 @@ class Finding:
     what: str
 
 
-Item = Task | Trace | TraceText | Finding
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One rater's outcome on one item.
+
+    Args:
+        item: the digest of a trace that was yielded before, or what the file calls the item.
+        rater: the rater's name in the file.
+        question: what was asked; None where the file asks one thing and does not name it.
+        value: the label, or None with a reason.
+        record: where it was read, as in ``Finding``.
+        kind: whether a person or a model judged.
+        reason: why there is no value: ``parse`` for an unreadable verdict.
+        rationale: what the rater wrote beside the label.
+        given_at: when, in ISO 8601, where the file says so.
+        text: what the item says, where the file holds it.
+        tags: plain facts about the item.
+    """
+
+    item: str
+    rater: str
+    question: str | None
+    value: str | None
+    record: int
+    kind: Literal["person", "judge"] = "person"
+    reason: str | None = None
+    rationale: str | None = None
+    given_at: str | None = None
+    text: str | None = None
+    tags: Mapping[str, Tag] = field(default_factory=dict)
+
+
+Item = Task | Trace | TraceText | Rating | Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +79,31 @@ class ReadOptions:
     """What the user states about a file; each wins over what the file says.
 
     ``texts`` lets a reader write plain traces down at once instead of building them: for an
-    import, which does nothing else with them.
+    import, which does nothing else with them. ``layout``, ``text`` (the column with the item's
+    own text) and ``judges`` (raters who are models) are about tables of ratings.
     """
 
     task_set: str | None = None
     model: str | None = None
     condition: str | None = None
     texts: bool = False
+    layout: Layout = field(default_factory=Layout)
+    text: str | None = None
+    judges: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Head:
     """The beginning of a file: its path and about the first 64 kB, decoded leniently.
 
-    ``members`` are the names inside a zip archive, whose text is empty.
+    ``members`` are the names inside a zip archive, whose text is empty; so is that of a file of
+    kind ``parquet``.
     """
 
     path: Path
     text: str
     members: tuple[str, ...] = ()
+    kind: Literal["text", "zip", "parquet"] = "text"
 
     @cached_property
     def keys(self) -> frozenset[str]:

@@ -14,9 +14,9 @@ from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.domain.trace_text import TraceText
 from labelkit.formats.jsonstream import Record
-from labelkit.formats.reader import BrokenRecordError, Finding, Item, Notes
+from labelkit.formats.reader import BrokenRecordError, Finding, Item, Notes, Rating
 
-Build = Callable[[Any, str, Notes], Iterable[Task | Trace]]
+Build = Callable[[Any, str, Notes], Iterable[Task | Trace | Rating]]
 """Turns one record's value into items: (value, source, notes). Raises BrokenRecordError."""
 
 

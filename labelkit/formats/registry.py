@@ -16,13 +16,21 @@ from labelkit.domain.trace import Trace
 from labelkit.domain.trace_text import TraceText
 from labelkit.errors import FormatError
 from labelkit.formats import (
+    agentrx,
     anthropic_messages,
     api_call_log,
+    argilla,
     bfcl,
     inspect_log,
+    judge_bench,
+    label_studio,
     langfuse,
+    llmbar,
+    mast,
     openai_chat,
+    pandalm,
     provider_pairs,
+    rating_table,
     spans,
     swe_agent,
     tau_bench,
@@ -32,10 +40,19 @@ from labelkit.formats import (
 )
 from labelkit.formats.checks import NO_TURN, check_calls, no_rollout
 from labelkit.formats.nesting import too_deep
-from labelkit.formats.reader import Finding, FindingKind, Head, Item, Notes, Reader, ReadOptions
+from labelkit.formats.reader import (
+    Finding,
+    FindingKind,
+    Head,
+    Item,
+    Notes,
+    Rating,
+    Reader,
+    ReadOptions,
+)
 from labelkit.formats.source import read_head
 
-READERS: tuple[Reader, ...] = (
+_TRACE_READERS: tuple[Reader, ...] = (
     openai_chat.READER,
     anthropic_messages.READER,
     provider_pairs.READER,
@@ -53,6 +70,19 @@ READERS: tuple[Reader, ...] = (
     api_call_log.READER,
     bfcl.READER,
 )
+_LABEL_READERS: tuple[Reader, ...] = (
+    rating_table.READER,
+    pandalm.READER,
+    mast.READER,
+    judge_bench.READER,
+    llmbar.READER,
+    agentrx.READER,
+    label_studio.READER,
+    argilla.READER,
+)
+READERS = _TRACE_READERS + _LABEL_READERS
+LABEL_FORMATS = frozenset(reader.name for reader in _LABEL_READERS)
+"""Formats whose files hold ratings: they need a rubric's question to be labels of."""
 
 _SURE = 0.5
 _UNREADABLE = "the record is not valid JSON"
@@ -96,7 +126,9 @@ def _sniff(head: Head) -> Reader:
     scores = sorted(((r.sniff(head), r) for r in READERS), key=lambda pair: -pair[0])
     if scores[0][0] >= _SURE:
         return scores[0][1]
-    if not head.text.lstrip().startswith(("{", "[")):
+    if head.kind != "text":
+        found = f"it is a {head.kind} file"
+    elif not head.text.lstrip().startswith(("{", "[")):
         found = "it does not begin with JSON"
     elif head.keys:
         names = [key if len(key) <= 40 else f"{key[:40]}..." for key in sorted(head.keys)[:6]]
@@ -130,6 +162,7 @@ class LossReport:
     tasks: int
     traces: int
     lines: tuple[LossLine, ...]
+    ratings: int = 0
 
     def total(self, kind: FindingKind) -> int:
         """Return how many findings of ``kind`` were made."""
@@ -161,26 +194,32 @@ class Reading(Iterator[Task | Trace]):
         self._examples: dict[tuple[FindingKind, str], list[Finding]] = {}
         self._tasks = 0
         self._traces = 0
+        self._ratings = 0
 
     def __next__(self) -> Task | Trace:
         item = next(self._items)
+        while isinstance(item, Rating):
+            item = next(self._items)
         return item.trace() if isinstance(item, TraceText) else item
 
-    def written(self) -> Iterator[Task | TraceText]:
-        """The same stream as it is stored; made quickly with ``ReadOptions.texts``."""
+    def written(self) -> Iterator[Task | TraceText | Rating]:
+        """The same stream as it is stored, ratings too; made quickly with ``texts``."""
         for item in self._items:
             yield TraceText.of(item) if isinstance(item, Trace) else item
 
-    def _checked(self, items: Iterator[Item]) -> Iterator[Task | Trace | TraceText]:
+    def _checked(self, items: Iterator[Item]) -> Iterator[Task | Trace | TraceText | Rating]:
         for item in items:
-            if isinstance(item, TraceText):
+            if isinstance(item, Rating):
+                self._ratings += 1
+                yield item
+            elif isinstance(item, TraceText):
                 self._traces += 1  # checked where it was written
                 yield item
             elif isinstance(item, Finding):
                 self._keep(item)
             elif self._addressable(item):
                 yield item
-        if not self._tasks and not self._traces:
+        if not (self._tasks or self._traces or self._ratings):
             raise FormatError(self._nothing_read())
 
     def _addressable(self, item: Task | Trace) -> bool:
@@ -201,6 +240,10 @@ class Reading(Iterator[Task | Trace]):
         for finding in notes.findings(self.path, number):
             self._keep(finding)
         return True
+
+    def note(self, finding: Finding) -> None:
+        """Add what was found out about a record after it was read."""
+        self._keep(finding)
 
     def _keep(self, finding: Finding) -> None:
         key = (finding.kind, finding.what)
@@ -234,7 +277,9 @@ class Reading(Iterator[Task | Trace]):
             for (kind, what), n in self._counts.items()
         ]
         lines.sort(key=lambda line: (order[line.kind], -line.count, line.what))
-        return LossReport(self.path, self.format, self._tasks, self._traces, tuple(lines))
+        return LossReport(
+            self.path, self.format, self._tasks, self._traces, tuple(lines), self._ratings
+        )
 
 
 def _record_of(item: Task | Trace) -> int:

@@ -23,7 +23,6 @@ _PACKED = {
     b"\x28\xb5\x2f\xfd": ("zstandard", "unpack it with `unzstd` first"),
     b"BZh": ("bzip2", "unpack it with `bunzip2` first"),
     b"\xfd7zXZ": ("xz", "unpack it with `unxz` first"),
-    b"PAR1": ("Parquet", "write it as JSON Lines first"),
     b"SQLite format 3": ("an SQLite database", "name a trace or task file"),
 }
 _KNOWN_MEMBERS = ("header.json", "_journal/start.json")
@@ -48,7 +47,9 @@ def read_head(path: Path) -> Head:
         with Archive(path) as archive:
             names = archive.names()
         if any(name in names for name in _KNOWN_MEMBERS):
-            return Head(path=path, text="", members=tuple(names))
+            return Head(path=path, text="", members=tuple(names), kind="zip")
+    if data.startswith(b"PAR1"):
+        return Head(path=path, text="", kind="parquet")
     for magic, (kind, mend) in _PACKED.items():
         if data.startswith(magic):
             raise FormatError(f"{path} is {kind}, expected plain JSON or JSON Lines; {mend}")

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
 from labelkit.catalog.task_sets import load_task_set
 from labelkit.domain.task import Task
 from labelkit.domain.trace_text import TraceText
-from labelkit.errors import FormatError
-from labelkit.formats.reader import ReadOptions
-from labelkit.formats.registry import LossReport, read_file
+from labelkit.errors import FormatError, InputError
+from labelkit.formats.reader import Finding, Rating, ReadOptions
+from labelkit.formats.registry import LABEL_FORMATS, LossReport, read_file
 from labelkit.store import Store
 from labelkit.store.inserting import Added
 from labelkit.store.siblings import siblings
 from labelkit.store.tasks import add_tasks
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
+from labelkit.workflows.ingest_ratings import RatingBook
 from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.progress import Progress, Silent
+from labelkit.workflows.rating_target import RatingTarget
+
+Chunk = list[Task | TraceText | Rating]
+
+FindTarget = Callable[[Path, str, ReadOptions], RatingTarget]
+"""(path, format, options) of a file of ratings -> what they are labels of."""
 
 CHUNK = 250
 CHUNK_BYTES = 3_900_000
@@ -41,6 +48,8 @@ class Imported:
     traces_new: int
     traces_known: int
     losses: LossReport
+    labels_new: int = 0
+    labels_known: int = 0
 
 
 def import_file(
@@ -51,55 +60,97 @@ def import_file(
     options: ReadOptions | None = None,
     progress: Progress | None = None,
     again: bool = False,
+    target: FindTarget | None = None,
 ) -> Imported:
-    """Read one file of traces or tasks into the store; a second time changes nothing.
+    """Read one file of traces, tasks or ratings into the store; a second time changes nothing.
 
     A task set of labelkit (a folder with ``card.yaml``, or its ``tasks.jsonl``) is read as such.
+    Ratings become labels of what ``target`` finds for the file (see ``rating_target.Targets``).
     A file whose rollouts the store has already under another model, task set or condition is
     refused unless ``again`` says that they are to be kept twice.
 
     Raises:
         FormatError: when the file cannot be read or no record of it could.
         SecondNameError: when it was imported before under other names.
+        InputError: it holds ratings and nothing says what they are labels of.
         StoreError: when the store cannot be written; records before that are kept.
     """
     listener = progress or Silent()
     path = Path(file)
     if file_format is None and (folder := _task_set_at(path)) is not None:
         return _import_set(store, path, folder)
-    reading = read_file(path, file_format, replace(options or ReadOptions(), texts=True))
+    chosen = replace(options or ReadOptions(), texts=True)
+    reading = read_file(path, file_format, chosen)
+    book = _book(store, path, reading.format, chosen, target)
     stage = f"import {path.name}"
     listener.begin(stage, None)
-    with seldom_collecting(), _Writer(store) as writer:
+    with seldom_collecting(), _Writer(store, book, reading.note) as writer:
         for number, chunk in enumerate(_chunks(reading.written())):
             if number == 0 and not again:
                 _refuse_second_names(store, path, chunk)
             writer.write(chunk)
             listener.advance(stage, len(chunk))
-        tasks, traces = writer.finish()
+        writer.finish()
     listener.end(stage)
+    added = writer.added
     return Imported(
         path=str(path),
         format=reading.format,
-        tasks_new=tasks.new,
-        tasks_known=tasks.known,
-        traces_new=traces.new,
-        traces_known=traces.known,
+        tasks_new=added.tasks.new,
+        tasks_known=added.tasks.known,
+        traces_new=added.traces.new,
+        traces_known=added.traces.known,
         losses=reading.report,
+        labels_new=added.labels.new,
+        labels_known=added.labels.known,
     )
+
+
+def _book(
+    store: Store, path: Path, file_format: str, options: ReadOptions, target: FindTarget | None
+) -> RatingBook | None:
+    """Return what writes the ratings of a file; None for a file without any."""
+    if file_format not in LABEL_FORMATS:
+        return None
+    if target is None:
+        raise InputError(
+            f"{path} holds ratings ({file_format}); say which question they answer with --rubric, "
+            "and --question where the rubric asks several"
+        )
+    return RatingBook(store, target(path, file_format, options), options, path.name)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What some chunks brought, and what was found out about their ratings."""
+
+    tasks: Added = field(default_factory=Added)
+    traces: Added = field(default_factory=Added)
+    labels: Added = field(default_factory=Added)
+    findings: tuple[Finding, ...] = ()
+
+    def __add__(self, other: _Written) -> _Written:
+        return _Written(
+            self.tasks + other.tasks, self.traces + other.traces, self.labels + other.labels
+        )
 
 
 class _Writer:
     """Writes one chunk while the next one is read; at most two chunks are in memory.
 
-    Errors of a write come out of the next ``write`` or of ``finish``.
+    Errors of a write come out of the next ``write`` or of ``finish``. ``added`` is complete after
+    ``finish``.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self, store: Store, book: RatingBook | None, note: Callable[[Finding], None]
+    ) -> None:
+        self.added = _Written()
         self._store = store
+        self._book = book
+        self._note = note
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="import")
-        self._pending: Future[tuple[Added, Added]] | None = None
-        self._tasks, self._traces = Added(), Added()
+        self._pending: Future[_Written] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -107,27 +158,29 @@ class _Writer:
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown()
 
-    def write(self, chunk: list[Task | TraceText]) -> None:
+    def write(self, chunk: Chunk) -> None:
         """Hand over a chunk once the one before it is in the store."""
-        self._wait()
+        self.finish()
         self._pending = self._thread.submit(self._add, chunk)
 
-    def finish(self) -> tuple[Added, Added]:
-        """Wait for the last chunk; returns what was added of tasks and of traces."""
-        self._wait()
-        return self._tasks, self._traces
-
-    def _wait(self) -> None:
+    def finish(self) -> None:
+        """Wait for the chunk that was handed over last."""
         if self._pending is not None:
-            tasks, traces = self._pending.result()
-            self._tasks += tasks
-            self._traces += traces
+            written = self._pending.result()
             self._pending = None
+            self.added += written
+            for finding in written.findings:
+                self._note(finding)
 
-    def _add(self, chunk: list[Task | TraceText]) -> tuple[Added, Added]:
+    def _add(self, chunk: Chunk) -> _Written:
         tasks = add_tasks(self._store, (item for item in chunk if isinstance(item, Task)))
-        written = (item for item in chunk if isinstance(item, TraceText))
-        return tasks, add_traces(self._store, written)
+        texts = (item for item in chunk if isinstance(item, TraceText))
+        traces = add_traces(self._store, texts)
+        ratings = [item for item in chunk if isinstance(item, Rating)]
+        if self._book is None or not ratings:
+            return _Written(tasks, traces)
+        labels, items, findings = self._book.add(ratings)
+        return _Written(tasks, traces + items, labels, tuple(findings))
 
 
 @dataclass(frozen=True)
@@ -147,6 +200,7 @@ def import_files(
     options: ReadOptions | None = None,
     progress: Progress | None = None,
     again: bool = False,
+    target: FindTarget | None = None,
 ) -> Iterator[Imported | Refused]:
     """Import every path, a folder with all files below it; go on past what cannot be read.
 
@@ -162,6 +216,7 @@ def import_files(
                 options=options,
                 progress=progress,
                 again=again,
+                target=target,
             )
         except FormatError as error:
             yield Refused(str(path), error, named)
@@ -195,7 +250,7 @@ class SecondNameError(FormatError):
     """A file whose rollouts are in the store under another model, task set or condition."""
 
 
-def _refuse_second_names(store: Store, path: Path, chunk: list[Task | TraceText]) -> None:
+def _refuse_second_names(store: Store, path: Path, chunk: Chunk) -> None:
     """Refuse a file whose first traces are all known by source and messages, but not by digest."""
     sample = [item.trace() for item in chunk if isinstance(item, TraceText)][:_SAMPLE]
     if not sample:
@@ -242,9 +297,9 @@ def _import_set(store: Store, path: Path, folder: Path) -> Imported:
     return Imported(str(path), "task-set", added.new, added.known, 0, 0, losses)
 
 
-def _chunks(items: Iterable[Task | TraceText]) -> Iterator[list[Task | TraceText]]:
+def _chunks(items: Iterable[Task | TraceText | Rating]) -> Iterator[Chunk]:
     """Batches in file order, bounded in number and in size."""
-    chunk: list[Task | TraceText] = []
+    chunk: Chunk = []
     size = 0
     for item in items:
         chunk.append(item)

@@ -299,7 +299,7 @@ FILES = [
     Case(
         "Parquet",
         "import x.parquet",
-        ("is Parquet", "write it as JSON Lines"),
+        ("is a damaged Parquet file", "write it again"),
         lambda p: p.write("x.parquet", b"PAR1" + b"x" * 99),
     ),
     Case(

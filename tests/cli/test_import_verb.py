@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,40 @@ def test_again_keeps_both_names(place: Path, cli: Cli) -> None:
     assert refused.code == 2
     assert "model 'm', now 'n'" in refused.err
     assert "traces 1 new" in cli("import", "a.jsonl", "--model", "n", "--again").out
+
+
+def test_a_table_of_ratings_becomes_a_dossier_and_a_release_with_two_commands(
+    place: Path, cli: Cli
+) -> None:
+    """The coefficient of the store's labels is that of the table itself."""
+    rows = [(f"s{n}", *("abc"[(n * k) % 3] for k in (1, 2, 4))) for n in range(30)]
+    lines = ["subject,rater1,rater2,rater3", *(",".join(row) for row in rows)]
+    (place / "mine.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    imported = cli("import", "mine.csv")
+    assert imported.code == 0
+    assert "labels 90 new, 0 known" in imported.out
+    assert "labelkit export ./mine OUT/" in imported.out
+    exported = cli("export", "./mine", "out")
+    assert exported.code == 0, exported.err
+    results = json.loads((place / "out" / "results.json").read_text("utf-8"))
+    assert "agreement" in json.dumps(results)
+    assert cli("verify", "out").code == 0
+    agreed = cli("agree", "--rubric", "./mine")
+    alone = cli("agree", "mine.csv")
+    kappa = r"Fleiss' kappa +│ +(-?[0-9.]+)"
+    assert re.search(kappa, agreed.out) is not None
+    assert re.findall(kappa, agreed.out)[0] == re.findall(kappa, alone.out)[0]
+    assert "labels 0 new, 90 known" in cli("import", "mine.csv").out
+
+
+def test_ratings_of_an_own_rubric_and_columns_by_name(place: Path, cli: Cli) -> None:
+    (place / "r.csv").write_text("what,who,said\nx,ann,polite\nx,bot,rude\n", encoding="utf-8")
+    outcome = cli(
+        "import", "r.csv", "--rubric", "politeness", "--question", "tone", "--format", "ratings",
+        "--item", "what", "--rater", "who", "--label", "said", "--judges", "bot",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    assert "labels 2 new" in outcome.out
+    wrong = cli("import", "r.csv", "--format", "ratings", "--item", "nope")
+    assert wrong.code == 2
+    assert "no column 'nope'" in wrong.sentence
