@@ -13,10 +13,11 @@ from app.components.desk import Said, adjudicate_desk
 from app.components.trace import trace
 from app.desk_state import DeskState
 from app.opened import the_store
-from app.plain import head, note
+from app.plain import head, note, problem
 from app.who import signed_in
 from labelkit.domain.person import Person
 from labelkit.domain.sample import Sample
+from labelkit.workflows.browse import Fault
 from labelkit.workflows.review.adjudicate import (
     Case,
     CaseLine,
@@ -112,6 +113,11 @@ def after(item: int) -> int | None:
     return items[items.index(item) + 1]
 
 
+def go_to(item: int) -> None:
+    """Another case is wanted."""
+    st.session_state[AT] = item
+
+
 def acted() -> None:
     """The desk has sent an act."""
     state = DeskState(DESK)
@@ -180,7 +186,13 @@ def work(person: Person, sample: Sample, question: str, decided: bool) -> None:
         note("No case is open here: nobody parts, nothing is flagged.")
         return
     place = where(lines)
-    found = case(the_store(), person, sample.id, lines[place].item, question)
+    try:
+        found = case(the_store(), person, sample.id, lines[place].item, question)
+    except Fault as fault:
+        problem(str(fault))
+        other = lines[(place + 1) % len(lines)].item
+        st.button("Another case", key="another_case", on_click=go_to, args=(other,))
+        return
     st.session_state[AT] = found.item
     left, right = st.columns([2.3, 1], gap="medium")
     with left, st.container(key="reading"):

@@ -21,6 +21,7 @@ from app.who import signed_in
 from labelkit.domain.person import Person
 from labelkit.domain.sample import Sample
 from labelkit.workflows.browse import Fault
+from labelkit.workflows.review.access import Right, allowed
 from labelkit.workflows.review.annotate import (
     Choice,
     Draft,
@@ -41,6 +42,7 @@ from labelkit.workflows.review.assignment import (
 )
 
 DESK = "annotate"
+SEAT = "desk"
 SKIPS = ("I cannot read it", "The trace is broken", "The guideline does not cover it")
 FATES = {
     Fate.STORED: "Saved.",
@@ -184,15 +186,31 @@ def work(person: Person, sample: Sample) -> None:
         st.rerun()
 
 
+def seated(person: Person) -> bool:
+    """Whether to hand out a trace: to annotators at once, to others when they ask for it.
+
+    Who looks at others' labels all day must not take an item by opening the app.
+    """
+    return not allowed(person, Right.SEE_LABELS) or st.query_params.get(SEAT) == "taken"
+
+
+def sit_down() -> None:
+    """The address remembers it, so that a reload comes back to the trace."""
+    st.query_params[SEAT] = "taken"
+
+
 try:
     me = signed_in()
     mine = samples_for(the_store(), me)
 except Fault:
     head("Annotate")
     raise
-if mine:
-    chosen_sample = choose_sample(mine)
-    work(me, chosen_sample)
+if mine and seated(me):
+    work(me, choose_sample(mine))
+elif mine:
+    head("Annotate")
+    note("You may also see what others said. Traces you have seen labels of are not offered here.")
+    st.button("Start labelling", key="start", type="primary", on_click=sit_down)
 else:
     head("Annotate")
     note("No sample is open for you. An admin draws one on the page Samples.")

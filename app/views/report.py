@@ -13,9 +13,10 @@ from app.numbers import between, counted, percent, three
 from app.opened import choose_scheme, the_browser
 from app.plain import head, named, note, visible
 from app.who import somebody
+from labelkit.workflows.agreement import GroupAgreement
 from labelkit.workflows.browse import Browser, Coefficient, Scheme
 from labelkit.workflows.rates import RateResult
-from labelkit.workflows.report import ENSEMBLE, Agreement, RaterSummary, Report
+from labelkit.workflows.report import ENSEMBLE, RaterSummary, Report
 from labelkit.workflows.review.access import Right, require
 
 GROUPINGS = ("model", "domain", "subset")
@@ -96,7 +97,7 @@ def rater_rows(raters: Sequence[RaterSummary]) -> list[tuple[str, ...]]:
     ]
 
 
-def agreement_rows(agreement: Agreement) -> list[tuple[str, ...]]:
+def agreement_rows(agreement: GroupAgreement) -> list[tuple[str, ...]]:
     """Cohen's kappa for every pair, then every coefficient over all raters."""
     pairs = [coefficient_row(f"{p.first} and {p.second}", p.result) for p in agreement.pairs]
     return pairs + [coefficient_row("all raters", c) for c in agreement.coefficients]
