@@ -6,6 +6,7 @@ The tables hold what a paper needs beside a kappa; the JSON holds everything.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -18,6 +19,7 @@ from labelkit.workflows.agreement import GroupAgreement, ItemVote, Scale, Settle
 
 _MOST_PAIRS = 15
 _MOST_LABELS = 20
+_USUAL = ("fleiss_kappa", "gwet_ac")
 _NAMES = {
     "percent_agreement": "pairwise agreement",
     "unanimous_agreement": "unanimous",
@@ -108,15 +110,34 @@ def _head(source: Mapping[str, Any], scale: Scale) -> str:
     )
 
 
-def _group(group: GroupAgreement) -> list[RenderableType]:
-    scale = group.scale
+def brief(group: GroupAgreement) -> list[RenderableType]:
+    """Return what a report shows: the coefficients, every pair, and what must be said of them.
+
+    For a part of the rows only the coefficients that are asked for most; ``labelkit agree`` and
+    the JSON have all.
+    """
+    shown = group
+    if group.group != "all":
+        usual = tuple(c for c in group.coefficients if c.name in _USUAL)
+        shown = replace(group, coefficients=usual)
+    parts = [_coefficients(_title(group), shown, group.scale)]
+    if group.pairs:
+        parts.append(_pairs(group.pairs, group.scale))
+    return parts + [console.plain(line) for line in _lines(shown, group.scale)]
+
+
+def _title(group: GroupAgreement) -> str:
     where = [] if group.question is None else [f"question {group.question!r}"]
     where += [] if group.group == "all" else [group.group]
-    title = (
+    return (
         f"{', '.join(where) or 'All raters'}: {group.n_items:,} items, {group.n_raters:,} raters, "
         f"{group.n_ratings:,} ratings, {len(group.labels)} labels"
     )
-    parts: list[RenderableType] = [_coefficients(title, group, scale)]
+
+
+def _group(group: GroupAgreement) -> list[RenderableType]:
+    scale = group.scale
+    parts: list[RenderableType] = [_coefficients(_title(group), group, scale)]
     if len(group.pairs) > 1:
         parts.append(_pairs(group.pairs, scale))
     if 0 < len(group.categories) <= _MOST_LABELS:

@@ -13,17 +13,16 @@ from rich.console import RenderableType
 
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli import console
+from labelkit.cli.agree_tables import brief
 from labelkit.cli.number_tables import counted, numbers
 from labelkit.cli.options import in_folder, opened_store, rubric_option
 from labelkit.printable import printable, printable_json
 from labelkit.settings import Settings
-from labelkit.stats.agreement import Coefficient
-from labelkit.stats.undefined import Number, Undefined, as_json
+from labelkit.stats.undefined import as_json
 from labelkit.workflows.rates import RateResult
-from labelkit.workflows.report import Agreement, RaterSummary, Report, report
+from labelkit.workflows.report import RaterSummary, Report, report
 from labelkit.workflows.sensitivity import failure_sensitivity
 
-USUAL = ("fleiss_kappa", "gwet_ac")
 MACRO = ("macro_value", "macro_low", "macro_high", "macro_tag", "macro_n_groups")
 
 
@@ -134,17 +133,17 @@ def rendered(result: Report) -> list[RenderableType]:
     )
     parts: list[RenderableType] = [console.plain(head), console.plain(_given(result))]
     parts += [_raters(result.raters), *numbers(result)]
-    parts += [_agreement(agreement) for agreement in result.agreement]
-    parts += [console.plain(remark) for remark in result.remarks]
-    parts += [console.plain(a.remark) for a in result.agreement if a.remark]
-    return parts
+    parts += [part for group in result.agreement for part in brief(group)]
+    return parts + [console.plain(remark) for remark in result.remarks]
 
 
 def _given(result: Report) -> str:
     """How often each label was given, and how often only the tie rule gave it."""
     given = counted({label: n for label, n in result.label_counts.items() if n})
-    ties = f"; {result.tie_broken} ties went to the rule" if result.tie_broken else ""
-    return f"{result.source}: {given}{ties}"
+    if not result.tie_broken:
+        return f"{result.source}: {given}"
+    ties = "1 tie" if result.tie_broken == 1 else f"{result.tie_broken} ties"
+    return f"{result.source}: {given}; {ties} went to the rule"
 
 
 def _raters(raters: Sequence[RaterSummary]) -> RenderableType:
@@ -166,39 +165,3 @@ def _raters(raters: Sequence[RaterSummary]) -> RenderableType:
             for row, r in zip(rows, raters, strict=True)
         ]
     return console.table("Raters", columns, rows, text_columns=4)
-
-
-def _agreement(agreement: Agreement) -> RenderableType:
-    rows = [
-        (
-            f"{pair.first} - {pair.second}",
-            "Cohen's kappa",
-            _number(pair.result.value),
-            _interval(pair.result),
-            _percent(pair.result.observed),
-            str(pair.result.n_items),
-        )
-        for pair in agreement.pairs
-    ]
-    # Every coefficient for all rows; for a subset the one that is asked for most. JSON has all.
-    shown = [c for c in agreement.coefficients if agreement.group == "all" or c.name in USUAL]
-    rows += [
-        ("all raters", c.name, _number(c.value), _interval(c), _percent(c.observed), str(c.n_items))
-        for c in shown
-    ]
-    columns = ("raters", "coefficient", "value", "95% interval", "raw agreement", "n")
-    title = f"Agreement on {agreement.question!r} ({agreement.group})"
-    return console.table(title, columns, rows, text_columns=2)
-
-
-def _number(value: Number) -> str:
-    return f"null ({value.reason.value})" if isinstance(value, Undefined) else f"{value:.3f}"
-
-
-def _percent(value: Number) -> str:
-    return "" if isinstance(value, Undefined) else f"{value:.1%}"
-
-
-def _interval(coefficient: Coefficient) -> str:
-    interval = coefficient.interval
-    return "" if isinstance(interval, Undefined) else f"{interval.low:.3f} - {interval.high:.3f}"

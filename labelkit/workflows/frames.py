@@ -14,8 +14,8 @@ from labelkit.stats.undefined import Undefined
 from labelkit.store import Store
 from labelkit.store.raters import raters
 from labelkit.store.reports import label_table, trace_table
+from labelkit.workflows.agreement import GroupAgreement
 from labelkit.workflows.rates import RateResult
-from labelkit.workflows.report import Agreement
 
 
 def rates_frame(rates: Sequence[RateResult]) -> pd.DataFrame:
@@ -24,7 +24,7 @@ def rates_frame(rates: Sequence[RateResult]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def agreement_frame(agreement: Sequence[Agreement]) -> pd.DataFrame:
+def agreement_frame(agreement: Sequence[GroupAgreement]) -> pd.DataFrame:
     """One line per coefficient; ``raters`` names the pair or "all"."""
     rows = []
     for group in agreement:

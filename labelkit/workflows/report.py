@@ -15,16 +15,16 @@ import numpy as np
 from labelkit.catalog.rubrics import as_rubric
 from labelkit.domain.rubric import Question, Rubric
 from labelkit.errors import InputError
-from labelkit.stats.agreement import Coefficient, RaterPair, summarise
-from labelkit.stats.ratings import from_codes
 from labelkit.store import Store
+from labelkit.workflows.agreement import GroupAgreement, Scale, agreement_of
 from labelkit.workflows.columns import OWN_COLUMNS, read_rows, read_votes
 from labelkit.workflows.contrasts import CompositeResult, ContrastResult, FrontResult
 from labelkit.workflows.ensemble import Combination, combine
 from labelkit.workflows.measures import MeasureResult
 from labelkit.workflows.published import publish
 from labelkit.workflows.rates import Groups, RateResult, everything
-from labelkit.workflows.rows import REASONS, Codes, Mask, Rows, RuleFacts, Votes
+from labelkit.workflows.rows import REASONS, Codes, Rows, RuleFacts, Votes
+from labelkit.workflows.rubric_ratings import rated_votes
 
 ENSEMBLE = "ensemble"
 
@@ -44,22 +44,6 @@ class RaterSummary:
     null_reasons: Mapping[str, int]
     label_counts: Mapping[str, int]
     self_consistency: float | None
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Agreement between the raters of one question.
-
-    ``group`` names the rows, ``pairs`` Cohen's kappa for every pair, ``coefficients`` everything
-    else that applies (percent, Fleiss, AC1, alpha ...), ``remark`` one line where percent
-    agreement and kappa part.
-    """
-
-    question: str
-    group: str
-    pairs: tuple[RaterPair, ...]
-    coefficients: tuple[Coefficient, ...]
-    remark: str
 
 
 @dataclass(frozen=True)
@@ -84,7 +68,7 @@ class Report:
     contrasts: tuple[ContrastResult, ...]
     composites: tuple[CompositeResult, ...]
     fronts: tuple[FrontResult, ...]
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[GroupAgreement, ...]
     remarks: tuple[str, ...]
 
 
@@ -132,14 +116,14 @@ def report(
         contrasts=numbers.contrasts,
         composites=numbers.composites,
         fronts=numbers.fronts,
-        agreement=tuple(_agreement(asked, votes, labels, rows, rubric)),
+        agreement=_agreement(asked, votes, rows, rubric),
         remarks=tuple(remarks),
     )
 
 
 def agree(
     store: Store, rubric: Rubric | str | Path, *, question: str | None = None
-) -> tuple[Agreement, ...]:
+) -> tuple[GroupAgreement, ...]:
     """Return the agreement of all raters of a question, overall and by subset.
 
     Args:
@@ -232,35 +216,13 @@ def _summary(column: Votes, labels: Sequence[str]) -> RaterSummary:
 
 
 def _agreement(
-    question: Question, votes: Sequence[Votes], labels: Sequence[str], rows: Rows, rubric: Rubric
-) -> list[Agreement]:
+    question: Question, votes: Sequence[Votes], rows: Rows, rubric: Rubric
+) -> tuple[GroupAgreement, ...]:
     """Agreement over all rows, and by subset where subsets have different label sets."""
     if len(votes) < 2:
-        return []
-    groups = [("all", np.ones(len(rows), dtype=bool), labels)]
-    for subset in rubric.subsets:
-        mask = rows.having({rubric.subset_tag: (subset,)})
-        groups.append((f"{rubric.subset_tag}={subset}", mask, question.labels_for(subset)))
-    return [_agreement_in(question, votes, labels, *group) for group in groups if group[1].any()]
-
-
-def _agreement_in(
-    question: Question,
-    votes: Sequence[Votes],
-    labels: Sequence[str],
-    group: str,
-    mask: Mask,
-    declared: Sequence[str],
-) -> Agreement:
-    """Agreement in one group; only labels are compared, states are missing ratings."""
-    matrix = np.stack([column.codes[mask] for column in votes], axis=1)
-    place = np.full(len(labels) + 1, -1, dtype=np.int32)
-    for new, label in enumerate(declared):
-        place[labels.index(label)] = new
-    table = from_codes(
-        place[np.where(matrix >= 0, matrix, len(labels))],
-        list(declared),
-        [column.name for column in votes],
-    )
-    summary = summarise(table)
-    return Agreement(question.id, group, summary.pairs, summary.coefficients, summary.remark)
+        return ()
+    masks = {name: rows.having({rubric.subset_tag: (name,)}) for name in rubric.subsets}
+    strata = [
+        (f"{rubric.subset_tag}={name}", mask, name) for name, mask in masks.items() if mask.any()
+    ]
+    return agreement_of(rated_votes(question, votes, strata), Scale())
