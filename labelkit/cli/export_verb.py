@@ -1,17 +1,25 @@
-"""``labelkit export``: a release that others can use and check without labelkit."""
+"""``labelkit export``: a release for everybody, or items and labels for another tool."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
+from labelkit.errors import InputError
+from labelkit.workflows.release.as_argilla import argilla_record
+from labelkit.workflows.release.as_label_studio import label_studio_config, label_studio_task
 from labelkit.workflows.release.contents import sample_named
+from labelkit.workflows.release.exchange import Exchanged, exchange
 from labelkit.workflows.release.export import Exported, Wanted, export
 from labelkit.workflows.review.schemes import rubric_in
+from labelkit.workflows.rubric_choice import rubric_named
+
+LABEL_STUDIO = "label-studio"
+TOOLS = (LABEL_STUDIO, "argilla")
 
 
 @click.command("export")
@@ -28,28 +36,71 @@ from labelkit.workflows.review.schemes import rubric_in
 @click.option(
     "--accept-findings", is_flag=True, help="Go on although the texts look personal or secret."
 )
+@click.option(
+    "--as",
+    "tool",
+    type=click.Choice(TOOLS),
+    help="Write items and labels to the file OUT, for another annotation tool.",
+)
+@click.option("--blank", is_flag=True, help="With --as: items only, for labelling from scratch.")
+@click.option("--suggest", metavar="RATER", help="With --as argilla: whose labels it suggests.")
 @in_folder
 def command(
     what: str,
     out: Path,
-    name: str | None,
-    version: str | None,
-    previous: Path | None,
-    url: str | None,
-    accept_findings: bool,
+    tool: str | None,
+    blank: bool,
+    suggest: str | None,
     folder: Path,
+    **stated: Any,
 ) -> None:
     """Write everything labelled under a rubric, or one sample's frame, to the folder OUT.
 
     Texts of task sets that may not be passed on are withheld; texts are searched for personal
     data and secrets first. The same store gives the same bytes.
+
+    Versions follow what changed since --previous: a label or gold label that changed or went away
+    is major (2.0.0), rows or labels that came in addition are minor (1.1.0), anything else is a
+    patch (1.0.1), and the same data keeps its number.
+
+    With --as, OUT is a file for Label Studio or Argilla 2; `labelkit import OUT --rubric ...`
+    brings back what was labelled there. People go by pseudonyms.
     """
-    wanted = Wanted(name, version, previous, url, accept_findings)
+    if tool is None and (blank or suggest is not None):
+        raise InputError("--blank and --suggest are about other tools; say which with --as")
     with opened_store(folder) as (store, _), console.progress() as progress:
         sample = sample_named(store, what)
-        rubric = rubric_in(store, sample.design.rubric_digest) if sample else load_rubric(what)
-        done = export(store, rubric, out, sample=sample, wanted=wanted, progress=progress)
-    _show(done)
+        rubric = (
+            rubric_in(store, sample.design.rubric_digest) if sample else rubric_named(store, what)
+        )
+        if tool is None:
+            wanted = Wanted(**stated)
+            _show(export(store, rubric, out, sample=sample, wanted=wanted, progress=progress))
+            return
+        writer = label_studio_task if tool == LABEL_STUDIO else argilla_record(suggest)
+        written = exchange(
+            store, rubric, out, writer, sample=sample, blank=blank, progress=progress
+        )
+    _show_exchange(written)
+    if tool == LABEL_STUDIO:
+        config = out.with_suffix(".config.xml")
+        config.write_text(label_studio_config(rubric), encoding="utf-8")
+        text = f"labelling interface for the project: {config}"
+        console.out().print(console.plain(text), soft_wrap=True)
+
+
+def _show_exchange(done: Exchanged) -> None:
+    out = console.out()
+    out.print(console.plain(f"{done.file}: {done.items:,} items, {done.labels:,} labels"))
+    for what, number in done.left_out.items():
+        text = f"left out, the format has no place for them: {number:,} {what}"
+        out.print(console.plain(text), soft_wrap=True)
+    if done.guarded:
+        text = (
+            f"the file holds texts of {', '.join(done.guarded)}, whose terms do not allow passing "
+            "them on: keep it to your own server"
+        )
+        out.print(console.plain(text), soft_wrap=True)
 
 
 def _show(done: Exported) -> None:

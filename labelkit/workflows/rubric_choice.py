@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from labelkit.catalog.rubrics import load_rubric, rubric_names
 from labelkit.domain.rubric import Rubric
+from labelkit.errors import InputError, RubricError
 from labelkit.store import Store
 from labelkit.store.raters import rubrics
 
@@ -24,3 +25,22 @@ def offered_rubrics(store: Store) -> dict[str, Rubric]:
 def packaged(name: str) -> Rubric | None:
     """Return the text of a rubric as it lies on disk now; None where it is no packaged one."""
     return load_rubric(name) if name in rubric_names() else None
+
+
+def rubric_named(store: Store, name: str) -> Rubric:
+    """Return a rubric by name or folder, else the store's newest text of that name.
+
+    So whoever has only a release, imported, can name its rubric without the folder.
+
+    Raises:
+        InputError: neither the catalog nor the store knows it.
+        RubricError: the folder holds a mistake.
+    """
+    try:
+        return load_rubric(name)
+    except InputError as error:
+        # A mistake in a folder is one to mend, not one to go around.
+        kept = [] if isinstance(error, RubricError) else rubrics(store, name)
+        if not kept:
+            raise
+        return kept[-1]

@@ -23,7 +23,7 @@ from labelkit.domain.sample import Sample
 from labelkit.domain.task import Task
 from labelkit.domain.terms import Terms, unknown_terms
 from labelkit.domain.trace import Trace
-from labelkit.errors import InputError, StoreError
+from labelkit.errors import StoreError
 from labelkit.store import Store
 from labelkit.store.fetching import Ints, Objects
 from labelkit.store.labels import LABELS, read_label
@@ -77,10 +77,7 @@ def contents(store: Store, rubric: Rubric, sample: Sample | None = None) -> Cont
     """Gather what belongs to the release of a rubric, or of one of its samples.
 
     A sample brings its whole frame along: rates corrected by people need the judges' labels of
-    the rows that nobody read.
-
-    Raises:
-        InputError: nothing was labelled under this rubric.
+    the rows that nobody read. ``raters`` is empty where nothing was labelled yet.
     """
     _, ids = read_rows(store, rubric, ())
     if sample is not None:
@@ -95,11 +92,6 @@ def contents(store: Store, rubric: Rubric, sample: Sample | None = None) -> Cont
     traces = [(name, key) for _, name, key in sorted(zip(*columns, strict=True))]
     versions = {rubric.digest, *(s.guideline for s in mine)}
     found = [r for r in raters(store) if r.spec.get("rubric_digest") in versions]
-    if not found:
-        raise InputError(
-            f"nothing was labelled under rubric {rubric.name} (digest {rubric.digest[:12]}); run "
-            f"`labelkit judge --rubric {rubric.name}` first"
-        )
     everybody = people(store)
     called = {person.name for person in everybody}
     called |= {rater.name for rater in found if rater.kind == "person"}
@@ -214,18 +206,23 @@ def rater_rows(found: Contents) -> Iterator[dict[str, Any]]:
 
 def label_rows(found: Contents) -> Iterator[dict[str, Any]]:
     """Yield the rows of table ``labels``: every rater, every version, trace by trace."""
+    for labels in label_pages(found):
+        rows = [_label(found, label, task_set) for label, task_set in labels]
+        yield from sorted(rows, key=_label_key)
+
+
+def label_pages(found: Contents) -> Iterator[list[tuple[Label, str | None]]]:
+    """Yield the labels, with the trace's task set, of the same pages of traces as above."""
     with found.store.reading() as connection:
         query = select(RATER.c.id).where(RATER.c.digest.in_(list(found.raters)))
         keys = list(connection.execute(query).scalars())
     for page in chunks(found.traces, _PAGE):
         query = LABELS.where(TRACE.c.id.in_([key for _, key in page]), LABEL.c.rater_id.in_(keys))
         with found.store.reading() as connection:
-            labels = [
+            yield [
                 (read_label(row), row.task_set)
                 for row in connection.execute(query.add_columns(TRACE.c.task_set))
             ]
-        rows = [_label(found, label, task_set) for label, task_set in labels]
-        yield from sorted(rows, key=_label_key)
 
 
 def _label(found: Contents, label: Label, task_set: str | None) -> dict[str, Any]:

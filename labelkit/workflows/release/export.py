@@ -106,8 +106,13 @@ def export(
     asked, listener = wanted or Wanted(), progress or Silent()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} exists already; name a new folder for the release")
-    out.parent.mkdir(parents=True, exist_ok=True)
     found = contents(store, rubric, sample)
+    if not found.raters:
+        raise InputError(
+            f"nothing was labelled under rubric {rubric.name} (digest {rubric.digest[:12]}); run "
+            f"`labelkit judge --rubric {rubric.name}` first"
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
         written = _write(found, folder, asked, listener)
