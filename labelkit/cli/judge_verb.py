@@ -10,6 +10,9 @@ import click
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store, rubric_option
+from labelkit.errors import InputError
+from labelkit.workflows.batch_in import BatchIn, read_verdicts
+from labelkit.workflows.batch_out import BatchOut, write_requests
 from labelkit.workflows.judges import Tally
 from labelkit.workflows.label import LabelRun, judge
 
@@ -38,17 +41,32 @@ COLUMNS = (
     type=click.IntRange(min=1),
     help="Processes that run the rule; default: one per core for large stores.",
 )
+@click.option(
+    "--batch-out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Send nothing: write what the judges owe as an OpenAI batch file.",
+)
+@click.option(
+    "--batch-in",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Send nothing: read labels from the results of such a file.",
+)
 @in_folder
-def command(
+def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
     rubric: str,
     names: tuple[str, ...],
     rule_only: bool,
     retry_failed: bool,
     limit: int | None,
     processes: int | None,
+    batch_out: Path | None,
+    batch_in: Path | None,
     folder: Path,
 ) -> None:
     """Label traces with the rubric's rule and every configured judge. Stop and resume at will."""
+    if batch_out is not None or batch_in is not None:
+        _batch(rubric, names, retry_failed, limit, batch_out, batch_in, rule_only, folder)
+        return
     chosen: Sequence[str] | None = () if rule_only else names or None
     with opened_store(folder) as (store, settings), console.progress() as progress:
         done = judge(
@@ -62,6 +80,85 @@ def command(
             progress=progress,
         )
     show(done, rubric)
+
+
+def _batch(
+    rubric: str,
+    names: tuple[str, ...],
+    retry_failed: bool,
+    limit: int | None,
+    batch_out: Path | None,
+    batch_in: Path | None,
+    rule_only: bool,
+    folder: Path,
+) -> None:
+    """Write a request file, or read a result file."""
+    if (batch_out is not None and batch_in is not None) or rule_only:
+        raise InputError(
+            "--batch-out writes requests and --batch-in reads results; give one of the two, and"
+            " --rule-only without them"
+        )
+    if batch_in is not None and (limit is not None or retry_failed):
+        raise InputError("--batch-in reads whatever the file holds; leave the other options out")
+    with opened_store(folder) as (store, settings), console.progress() as progress:
+        scheme = load_rubric(rubric)
+        if batch_out is not None:
+            sent = write_requests(
+                store,
+                scheme,
+                settings,
+                batch_out,
+                judges=names or None,
+                retry_failed=retry_failed,
+                limit=limit,
+                progress=progress,
+            )
+        if batch_in is not None:
+            read = read_verdicts(
+                store, scheme, settings, batch_in, judges=names or None, progress=progress
+            )
+    if batch_out is not None:
+        _show_out(sent, rubric)
+    if batch_in is not None:
+        _show_in(read, rubric)
+
+
+def _show_out(sent: BatchOut, rubric: str) -> None:
+    """Print what was written and what to do with it."""
+    for remark in sent.remarks:
+        click.echo(remark)
+    for rater, number in sent.written.items():
+        click.echo(f"{rater}: {number} requests")
+    if sent.cached:
+        click.echo(f"{sent.cached} rows were labelled from replies in the store")
+    if sent.skipped:
+        click.echo(f"{sent.skipped} rows cannot be judged with this rubric")
+    if not sum(sent.written.values()):
+        click.echo("nothing is owed; no file was written")
+        return
+    click.echo(
+        f"written to {sent.path}. Run it with any engine that reads OpenAI batch files (such as"
+        f" `labelkit batch submit {sent.path}`), then: labelkit judge --rubric {rubric}"
+        " --batch-in RESULTS"
+    )
+
+
+def _show_in(read: BatchIn, rubric: str) -> None:
+    """Print what became of every line, and the raters' table."""
+    unanswered = ", ".join(f"{n} {why}" for why, n in sorted(read.unanswered.items()))
+    counts = {
+        "had their label already": read.known,
+        "repeat another line": read.repeated,
+        "belong to another rubric, judge or store, or are no results": read.foreign,
+        "answer a request that is asked differently now": read.stale,
+        f"were not answered and stay owed ({unanswered})": sum(read.unanswered.values()),
+        "cannot be judged with this rubric": read.outside,
+    }
+    click.echo(f"{read.lines} lines read")
+    for words, number in counts.items():
+        if number:
+            click.echo(f"  {number} {words}")
+    show(LabelRun(rubric, tuple(read.tallies), ()), rubric)
 
 
 def show(done: LabelRun, rubric: str) -> None:

@@ -236,9 +236,15 @@ class VllmServer:
 
     def _failure(self, what: str) -> EndpointError:
         lines = self.log_tail().splitlines()
-        told = [line for line in lines if _CAUSE.search(line) and not _CONSEQUENCE.search(line)]
-        # Of the last traceback the last line names the cause; without one, the last words must do.
-        said = _short((told or lines or [""])[-1])
+        told = [
+            place
+            for place, line in enumerate(lines)
+            if _CAUSE.search(line) and not _CONSEQUENCE.search(line)
+        ]
+        # Of the last traceback the last line names the cause and may go on in the next one;
+        # without one, the last words must do.
+        cause = lines[told[-1] : told[-1] + 2] if told else lines[-1:]
+        said = " ".join(_short(line) for line in cause if not _CONSEQUENCE.search(line))
         words = f"; its log says: {said}" if said else "; its log is empty"
         name = self._log.name if self._log is not None else "gone"
         return EndpointError(

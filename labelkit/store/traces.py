@@ -18,7 +18,7 @@ from labelkit.domain.trace_text import TraceText
 from labelkit.errors import StoreError
 from labelkit.store.engine import Store
 from labelkit.store.inserting import Added, insert_new
-from labelkit.store.selection import EVERYTHING, TRACE_TASK, Order, Selection, selected
+from labelkit.store.selection import EVERYTHING, TRACE_TASK, Order, Selection, chunks, selected
 from labelkit.store.tables import TASK, TRACE, TRACE_BODY
 from labelkit.store.tasks import IMPORT_LOCK, read_task, tag_text, task_key
 
@@ -199,6 +199,16 @@ def row(store: Store, digest_or_prefix: str) -> tuple[Trace, Task | None]:
             f" {found[1].digest[:16]}; give more digits"
         )
     return PageReader(store).read([found[0].id])[0]
+
+
+def known_traces(store: Store, digests: Iterable[str]) -> set[str]:
+    """Return which of these digests are traces of the store, in whatever state."""
+    found: set[str] = set()
+    for chunk in chunks(digests):
+        query = select(TRACE.c.digest).where(TRACE.c.digest.in_(chunk))
+        with store.reading() as connection:
+            found.update(connection.execute(query).scalars())
+    return found
 
 
 def trace_tags(store: Store, digest: str) -> dict[str, Tag] | None:

@@ -150,7 +150,7 @@ class JudgePass:
                 continue
             kept.append(judgement.labels[-1])
             exchanges += judgement.completions
-            labels += _versioned(judgement.labels, job.owed.version)
+            labels += versioned(judgement.labels, job.owed.version)
         commit_labels(self._store, labels, exchanges)
         # Only what is committed counts as done: whoever listens may interrupt here.
         for label in kept:
@@ -159,7 +159,7 @@ class JudgePass:
         self._progress.facts(self.stage, ledger_line(self._client.ledger))
 
 
-def _versioned(labels: Sequence[Label], version: int) -> Sequence[Label]:
+def versioned(labels: Sequence[Label], version: int) -> Sequence[Label]:
     """The labels under the version that is owed; 0 is what they have."""
     if version == 0:
         return labels

@@ -6,11 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
-from labelkit.domain.endpoint import Endpoint
-from labelkit.domain.rubric import Framing, Rubric
-from labelkit.errors import InputError
-from labelkit.judging.form import QuoteLimits
-from labelkit.judging.independence import check_independence
+from labelkit.domain.rubric import Rubric
 from labelkit.judging.judge import Judge
 from labelkit.models.capabilities import Capabilities
 from labelkit.models.client import Client
@@ -20,12 +16,19 @@ from labelkit.models.waiting import Wait
 from labelkit.rules.registry import rule_of
 from labelkit.settings import JudgeSettings, Settings
 from labelkit.store import Selection, Store
-from labelkit.store.endpoints import learn, learnt
+from labelkit.store.endpoints import learn
 from labelkit.store.labels import commit_labels
-from labelkit.store.pending import count_pending
 from labelkit.store.raters import add_rater, add_rubric
-from labelkit.store.reports import counts
 from labelkit.workflows.judges import LABELLED_STATES, JudgePass, Tally
+from labelkit.workflows.orders import (
+    Order,
+    build_judge,
+    check_judges,
+    chosen_judges,
+    count_owed,
+    framings_of,
+    known_capabilities,
+)
 from labelkit.workflows.progress import Progress, Silent
 from labelkit.workflows.rule_pass import rule_labels, rule_rater
 from labelkit.workflows.running import run_async
@@ -43,18 +46,6 @@ class LabelRun:
     def failed(self) -> int:
         """Rows whose verdict is missing for a reason; they can be tried again."""
         return sum(sum(tally.failed.values()) for tally in self.tallies)
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is to be labelled and how."""
-
-    rubric: Rubric
-    judges: Sequence[JudgeSettings]
-    settings: Settings
-    retry_failed: bool
-    selection: Selection
-    processes: int | None = None
 
 
 def judge(
@@ -92,13 +83,13 @@ def judge(
     listener = progress or Silent()
     order = Order(
         rubric,
-        _chosen(settings, rubric, judges),
+        chosen_judges(settings, rubric, judges),
         settings,
         retry_failed,
         Selection(states=LABELLED_STATES, limit=limit),
         processes,
     )
-    remarks = _independent(store, order)
+    remarks = check_judges(store, order)
     for remark in remarks:
         listener.say(remark)
     add_rubric(store, rubric)
@@ -106,44 +97,6 @@ def judge(
     for chosen in order.judges:
         tallies += run_async(_judge(store, order, chosen, listener))
     return LabelRun(rubric.name, tuple(tallies), tuple(remarks))
-
-
-def _chosen(settings: Settings, rubric: Rubric, names: Sequence[str] | None) -> list[JudgeSettings]:
-    """The judges to run, checked before anything is sent."""
-    if names is None:
-        wanted = [j for j in settings.judges.values() if not j.rubrics or rubric.name in j.rubrics]
-        return [j for j in wanted if rubric.framings]
-    unknown = [name for name in names if name not in settings.judges]
-    if unknown:
-        known = ", ".join(settings.judges) or "none"
-        raise InputError(
-            f"labelkit.yaml configures no judge {unknown[0]!r}; configured judges: {known}"
-        )
-    return [settings.judges[name] for name in names]
-
-
-def _framings(rubric: Rubric, chosen: JudgeSettings) -> list[Framing]:
-    known = {framing.name: framing for framing in rubric.framings}
-    for name in chosen.framings:
-        if name not in known:
-            raise InputError(
-                f"judge {chosen.name!r} asks for framing {name!r}, which rubric {rubric.name} has "
-                f"not; its framings are: {', '.join(known)}"
-            )
-    return [known[name] for name in chosen.framings] if chosen.framings else list(known.values())
-
-
-def _independent(store: Store, order: Order) -> list[str]:
-    """Refuse judges that would grade their own traces; warn of family ties."""
-    models = list(counts(store).traces_by_model)
-    remarks: list[str] = []
-    for chosen in order.judges:
-        _framings(order.rubric, chosen)
-        endpoint = order.settings.endpoints[chosen.endpoint]
-        named = endpoint.model_copy(update={"name": chosen.name})
-        found = check_independence(named, models, allow=chosen.allow_self_judging)
-        remarks += found.warnings
-    return remarks
 
 
 def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
@@ -154,7 +107,7 @@ def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
     rater = rule_rater(rubric)
     add_rater(store, rater)
     tally = Tally(rater.name, rater.kind, rater.digest)
-    tally.planned = _owed(store, order, rater.digest, (rubric.primary.id,), 1)
+    tally.planned = count_owed(store, order, rater.digest, (rubric.primary.id,), 1)
     if tally.planned == 0:
         yield tally
         return
@@ -185,24 +138,11 @@ def _told(endpoint: str, found: Capabilities) -> str:
     return how + (f"; not sent: {', '.join(found.dropped)}" if found.dropped else "")
 
 
-def _known(store: Store, endpoint: Endpoint) -> Capabilities | None:
-    """What an earlier run learnt about the endpoint."""
-    found = learnt(store, endpoint)
-    return None if found is None else Capabilities.model_validate(found)
-
-
-def _owed(store: Store, order: Order, rater: str, questions: Sequence[str], repeats: int) -> int:
-    """Number of rows a rater owes now."""
-    return count_pending(
-        store, rater, questions, repeats, order.selection, retry_failed=order.retry_failed
-    )
-
-
 async def _judge(
     store: Store, order: Order, chosen: JudgeSettings, progress: Progress
 ) -> list[Tally]:
     """One configured judge: every framing in turn, so that each rubric prefix stays cached."""
-    configured = order.settings.endpoints[chosen.endpoint]
+    configured = order.endpoint(chosen)
     tallies: list[Tally] = []
 
     def tell(wait: Wait) -> None:
@@ -210,23 +150,11 @@ async def _judge(
             progress.say(f"{wait.endpoint}: waiting {wait.seconds:.0f} s ({wait.message})")
 
     with resolve(configured, say=progress.say) as endpoint:
-        for framing in _framings(order.rubric, chosen):
+        for framing in framings_of(order.rubric, chosen):
             async with Client(
-                endpoint, capabilities=_known(store, configured), on_wait=tell
+                endpoint, capabilities=known_capabilities(store, configured), on_wait=tell
             ) as client:
-                rater = Judge(
-                    order.rubric,
-                    framing,
-                    endpoint,
-                    client,
-                    secret=store.secret,
-                    name=f"{chosen.name}:{framing.name}",
-                    temperature=chosen.temperature,
-                    max_tokens=chosen.max_tokens,
-                    rationale_chars=chosen.rationale_chars,
-                    quotes=QuoteLimits(chosen.max_quotes, chosen.quote_chars),
-                    seed=chosen.seed,
-                )
+                rater = build_judge(store, order.rubric, chosen, framing, endpoint, client)
                 for warning in rater.warnings:
                     progress.say(warning)
                 tallies.append(await _pass(store, order, chosen, rater, client, progress))
@@ -253,14 +181,16 @@ async def _pass(
         retry_failed=order.retry_failed,
         progress=progress,
     )
-    work.tally.planned = _owed(store, order, rater.rater.digest, rater.questions, chosen.repeats)
+    work.tally.planned = count_owed(
+        store, order, rater.rater.digest, rater.questions, chosen.repeats
+    )
     if work.tally.planned == 0:
         return work.tally
     if client.capabilities.verified is None:
         subset = order.rubric.subsets[0] if order.rubric.subsets else None
         found = await probe(client, rater.schema(subset))
         progress.say(_told(chosen.endpoint, found))
-        learn(store, order.settings.endpoints[chosen.endpoint], found.model_dump())
+        learn(store, order.endpoint(chosen), found.model_dump())
     with _stage(progress, work.stage, work.tally.planned):
         return await work.run()
 

@@ -13,12 +13,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from aiohttp import web
 
 from tests.fake_server import replies
+from tests.fake_server.batches import Batches
 from tests.fake_server.replies import Reply
 from tests.fake_server.samples import asked_schema, sample
 
@@ -53,6 +54,7 @@ class FakeServer:
     4. ``reply``: a callable ``request -> Reply | text | None``.
     5. A verdict that satisfies the schema the request asks for.
 
+    ``batches`` is its Batch API: each line of a file is answered like a request of its own.
     ``latency_s`` delays every reply. ``requests`` are the chat requests in order of arrival.
     """
 
@@ -66,6 +68,7 @@ class FakeServer:
         self.strict_model = False
         self.has_models_list = True
         self.rejects: dict[str, Reply] = {}
+        self.batches = Batches()
         self.requests: list[Recorded] = []
         self.other_requests: list[Recorded] = []
         self._queue: deque[Reply] = deque()
@@ -97,6 +100,7 @@ class FakeServer:
         self.strict_model = False
         self.has_models_list = True
         self.rejects = {}
+        self.batches = Batches()
         self.latency_s = 0.0
         self.reset_counts()
 
@@ -204,9 +208,12 @@ class FakeServer:
     # -- answering -----------------------------------------------------------------------------
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.path == "/v1/files" and request.method == "POST":
+            return await self.batches.upload(request)
         raw = await request.read()
         if not request.path.endswith("/chat/completions"):
-            return self._other(request)
+            batch = self.batches.answer(request.method, request.path, raw, self.decide_line)
+            return batch or self._other(request)
         with self._lock:
             self.count += 1
             self._open += 1
@@ -249,6 +256,15 @@ class FakeServer:
         if request.path.endswith("/stats"):
             return web.json_response(self.stats())
         return web.json_response({"error": {"message": "Not Found"}}, status=404)
+
+    def decide_line(self, body: dict[str, Any]) -> Reply:
+        """Answer one line of a batch like a request of its own, with usage but without counting."""
+        line = Recorded("POST", "batch", {"authorization": f"Bearer {self.api_key}"}, body, 0.0, 1)
+        reply = self._decide(line)
+        if isinstance(reply.body, dict) and reply.body.get("usage") is replies.DEFAULT_USAGE:
+            usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+            return replace(reply, body={**reply.body, "usage": usage})
+        return reply
 
     def _decide(self, recorded: Recorded) -> Reply:
         body = recorded.json
