@@ -16,6 +16,7 @@ from app.who import signed_in
 from labelkit.domain.person import Person
 from labelkit.domain.rubric import Rubric
 from labelkit.workflows.browse import Fault
+from labelkit.workflows.hand_out import packed_release
 from labelkit.workflows.review.access import Right, allowed
 from labelkit.workflows.review.overview import DayLine, Overview, SampleLine, overview
 from labelkit.workflows.review.samples import (
@@ -231,16 +232,9 @@ def manage(person: Person, found: Overview) -> None:
     """Give a sample to people, close it, put a later guideline in force."""
     st.subheader("A sample's people and state")
     lines = {line.sample.id: line for line in found.samples}
-    names = dict(
-        zip(
-            lines,
-            named([f"{x.sample.design.rubric} {k[:8]}" for k, x in lines.items()]),
-            strict=True,
-        )
-    )
     left, right = st.columns(2)
     with left:
-        chosen = st.selectbox("Sample", list(lines), format_func=lambda k: names[k], key="managed")
+        chosen = choose_line("Sample", lines, "managed")
     line = lines[chosen]
     with right:
         people = st.multiselect(
@@ -271,6 +265,31 @@ def manage(person: Person, found: Overview) -> None:
             )
 
 
+def export_one(person: Person, found: Overview) -> None:
+    """Pack a release, then offer it."""
+    st.subheader("Export a release")
+    lines = {line.sample.id: line for line in found.samples}
+    chosen = choose_line("Sample to export", lines, "exported")
+    if st.button("Prepare the release", key="prepare"):
+        try:
+            with st.spinner("Writing and checking every table"):
+                made = packed_release(the_store(), person, chosen)
+        except Fault as fault:
+            problem(str(fault))
+            return
+        name, packed = made
+        note(f"{name}, {len(packed) / 1e6:.1f} MB; check it with `labelkit verify`.")
+        st.download_button("Download", packed, name, "application/zip", key="download")
+
+
+def choose_line(title: str, lines: dict[str, SampleLine], key: str) -> str:
+    """Ask for one of the samples."""
+    names = named([f"{line.sample.design.rubric} {k[:8]}" for k, line in lines.items()])
+    shown = dict(zip(lines, names, strict=True))
+    chosen: str = st.selectbox(title, list(lines), format_func=lambda k: shown[k], key=key)
+    return chosen
+
+
 def act(what: Callable[[], object], said: str) -> None:
     """Do it, say so, and draw the page anew."""
     try:
@@ -299,6 +318,8 @@ with chart:
         note("Nobody has labelled anything yet.")
 with persons:
     show_people(standing)
+if standing.samples and allowed(me, Right.EXPORT):
+    export_one(me, standing)
 if allowed(me, Right.MANAGE_SAMPLES):
     known = offered_rubrics(the_store())
     if standing.samples:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from labelkit.domain.person import Person
 from labelkit.store import Store
 from labelkit.store.people import person_named
 from labelkit.store.samples import samples
+from labelkit.workflows.hand_out import packed_release
+from labelkit.workflows.review.access import NotAllowedError
 from labelkit.workflows.review.adjudicate import queue
 from labelkit.workflows.review.annotate import Choice, Draft, submit
 from labelkit.workflows.review.assignment import next_item
@@ -264,3 +268,22 @@ def test_a_text_of_a_trace_finds_it(page_for: Callable[..., AppTest], place: Wor
     page.text_input("text").set_value(wanted).run()
     assert cells(sound(page), "list")[0][0] == place.traces[2].digest[:12]
     assert len(cells(page, "list")) == 1
+
+
+def test_a_release_of_a_sample_is_offered_to_those_who_may_export(
+    page_for: Callable[..., AppTest], place: Workplace
+) -> None:
+    labelled(place, {"Ben": "correct", "Cleo": "tool_skip"})
+    page = page_for("Jo", "samples")
+    page.button("prepare").click().run(timeout=60)
+    (offered,) = sound(page).get("download_button")
+    assert offered.proto.label == "Download"
+    with Store.open(place.url) as store:
+        name, packed = packed_release(store, person(store, "Jo"), place.sample)
+        with pytest.raises(NotAllowedError, match="may not export"):
+            packed_release(store, person(store, "Ben"), place.sample)
+    archive = zipfile.ZipFile(io.BytesIO(packed))
+    folder = name.removesuffix(".zip")
+    labels = archive.read(f"{folder}/labels.jsonl").decode("utf-8")
+    assert labels.count('"tool_skip"') == len(place.traces)
+    assert f"{name}, " in html(page)
