@@ -73,8 +73,13 @@ def _parquet(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
-        first = str(error).splitlines()[0]
-        raise FormatError(f"{path} is a damaged Parquet file ({first}); write it again") from None
+        raise FormatError(
+            f"{path} is a damaged Parquet file ({_first_sentence(error)}); write it again"
+        ) from None
+
+
+def _first_sentence(error: Exception) -> str:
+    return str(error).splitlines()[0].split(". ")[0].rstrip(".")
 
 
 def _parquet_rows(path: Path) -> Iterator[Record]:
@@ -86,8 +91,8 @@ def _parquet_rows(path: Path) -> Iterator[Record]:
                     yield Record(number, row)
                     number += 1
         except (pa.ArrowException, OSError) as error:
-            first = str(error).splitlines()[0]
-            yield Record(number, broken=f"the rest of the file cannot be read ({first})")
+            why = _first_sentence(error)
+            yield Record(number, broken=f"the rest of the file cannot be read ({why})")
 
 
 def _csv_header(path: Path, delimiter: str | None) -> tuple[str, ...]:

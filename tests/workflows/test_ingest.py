@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,12 +35,6 @@ def test_a_task_set_is_read_as_tasks_and_never_as_traces(path: Path | str, tmp_p
 
 def said(text: str, **fields: object) -> dict[str, object]:
     return {"messages": [{"role": "assistant", "content": text}], "task_id": text, **fields}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(f"sqlite:///{tmp_path / 'x.db'}", create=True) as opened:
-        yield opened
 
 
 NAMES = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,6 @@ from labelkit.workflows.ingest import Imported, import_file
 from labelkit.workflows.rating_target import Targets, label_of, rating_target, slug
 from labelkit.workflows.rubric_ratings import ratings_of_rubric
 from tests.formats.writing import one_file, write_lines
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(f"sqlite:///{tmp_path / 'x.db'}", create=True) as opened:
-        yield opened
 
 
 def table(path: Path, *lines: str) -> Path:
