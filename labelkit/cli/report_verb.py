@@ -16,6 +16,7 @@ from labelkit.cli import console
 from labelkit.cli.agree_tables import brief
 from labelkit.cli.number_tables import counted, numbers
 from labelkit.cli.options import in_folder, opened_store, rubric_option
+from labelkit.errors import InputError
 from labelkit.printable import printable, printable_json
 from labelkit.settings import Settings
 from labelkit.stats.undefined import as_json
@@ -29,6 +30,12 @@ MACRO = ("macro_value", "macro_low", "macro_high", "macro_tag", "macro_n_groups"
 @click.command("report")
 @rubric_option
 @click.option("--by", multiple=True, metavar="TAG", help="Break down: model, domain, subset, ...")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="TAG=VALUE",
+    help="Only traces of this condition, task_set, model ...; several values of a tag mean any.",
+)
 @click.option("--rater", metavar="NAME", help="Take one rater's labels instead of the ensemble's.")
 @click.option("--question", metavar="ID", help="Another question than the primary one.")
 @click.option("--sensitivity", is_flag=True, help="Instead: failure modes under other thresholds.")
@@ -38,6 +45,7 @@ MACRO = ("macro_value", "macro_low", "macro_high", "macro_tag", "macro_n_groups"
 def command(
     rubric: str,
     by: tuple[str, ...],
+    where: tuple[str, ...],
     rater: str | None,
     question: str | None,
     sensitivity: bool,
@@ -49,7 +57,14 @@ def command(
         _show_sensitivity(rubric, folder, as_json_text=as_text == "json")
         return
     with opened_store(folder) as (store, settings):
-        result = report(store, load_rubric(rubric), by=by, rater=rater, question=question)
+        result = report(
+            store,
+            load_rubric(rubric),
+            by=by,
+            rater=rater,
+            question=question,
+            where=_wanted(where),
+        )
     silent = _silent_judges(settings, result)
     if silent:
         result = replace(result, remarks=(*result.remarks, silent))
@@ -59,6 +74,16 @@ def command(
         click.echo(rates_csv(result.rates), nl=False)
     else:
         show(result)
+
+
+def _wanted(words: Sequence[str]) -> dict[str, list[str]]:
+    wanted: dict[str, list[str]] = {}
+    for word in words:
+        tag, equals, value = word.partition("=")
+        if not equals or not tag:
+            raise InputError(f"--where {word!r} is not TAG=VALUE; write --where condition=neutral")
+        wanted.setdefault(tag, []).append(value)
+    return wanted
 
 
 def _show_sensitivity(rubric: str, folder: Path, *, as_json_text: bool) -> None:

@@ -8,7 +8,7 @@ registered last is taken and the others are named, so that nothing is pooled sil
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -28,16 +28,21 @@ _STATES = {Outcome.ABSTAINED.value: ABSTAINED, Outcome.FAILED.value: FAILED}
 
 
 def read_rows(
-    store: Store, rubric: Rubric, by: Sequence[str], sample: int | None = None
+    store: Store,
+    rubric: Rubric,
+    by: Sequence[str],
+    sample: int | None = None,
+    where: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Rows, NDArray[np.int64]]:
     """Return the rows a rubric applies to, and their trace ids (ascending).
 
-    With ``sample`` (its row in the store) only the items of that sample.
+    With ``sample`` (its row in the store) only the items of that sample; with ``where`` only rows
+    whose tags read as one of the texts given.
     """
-    needed = _tags_needed(rubric) | set(by)
+    needed = _tags_needed(rubric) | set(by) | set(where or ())
     table = trace_table(store, tags=bool(needed - set(OWN_COLUMNS)), sample=sample)
     rows = Rows(tags=_tag_columns(table, needed), infra=table.state == "infra_error")
-    applies = rows.having(rubric.applies_to.tags)
+    applies = rows.having(rubric.applies_to.tags) & rows.reading(where or {})
     kept = Rows(
         tags={name: column[applies] for name, column in rows.tags.items()},
         infra=rows.infra[applies],

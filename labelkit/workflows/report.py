@@ -27,6 +27,8 @@ from labelkit.workflows.rows import REASONS, Codes, Rows, RuleFacts, Votes
 from labelkit.workflows.rubric_ratings import rated_votes
 
 ENSEMBLE = "ensemble"
+PROTOCOL = "protocol"
+"""Tag of the order of asks under which a trace was made."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,12 @@ def report(
     by: Sequence[str] = (),
     rater: str | None = None,
     question: str | None = None,
+    where: Mapping[str, Sequence[str]] | None = None,
 ) -> Report:
     """Compute the report of a rubric over every trace of the store it applies to.
+
+    Rollouts of different protocols are never pooled: where the store holds several, every number
+    is given protocol by protocol.
 
     Args:
         store: an open store.
@@ -88,18 +94,20 @@ def report(
         by: break rates down by ``model``, ``domain``, ``subset`` or any other tag.
         rater: take this rater's labels instead of the ensemble's.
         question: the question; default the rubric's primary one.
+        where: only traces whose tags (``condition``, ``task_set`` ...) read as one of the texts.
 
     Raises:
-        InputError: for an unknown rater or question.
+        InputError: for an unknown rater, question or tag, or when no trace is left.
     """
     rubric = as_rubric(rubric)
     asked = _question(rubric, question)
-    rows, ids = read_rows(store, rubric, by)
+    rows, ids = read_rows(store, rubric, [*by, PROTOCOL], where=where)
+    _refuse_nothing(rows, where)
     votes, remarks = read_votes(store, rubric, asked, ids)
     labels = tuple(definition.name for definition in asked.labels)
     combined = _row_labels(rubric, asked, votes, rows, rater)
     codes = combined.codes
-    groups = [everything(len(rows)), *(_cut(rows, tag) for tag in by)]
+    groups = _groups(rows, by)
     numbers = publish(rubric, asked, rows, codes, _rule_facts(votes, len(rows)), groups)
     return Report(
         rubric=rubric.name,
@@ -170,6 +178,39 @@ def _rule_facts(votes: Sequence[Votes], n_rows: int) -> RuleFacts:
         if column.kind == "rule":
             return RuleFacts(column.seen, column.flags, column.numbers)
     return RuleFacts(seen=np.zeros(n_rows, dtype=bool), flags={})
+
+
+def _refuse_nothing(rows: Rows, where: Mapping[str, Sequence[str]] | None) -> None:
+    if where and len(rows) == 0:
+        wanted = ", ".join(f"{tag}={'|'.join(texts)}" for tag, texts in where.items())
+        raise InputError(
+            f"no trace that the rubric applies to has {wanted}; `labelkit report --by "
+            f"{next(iter(where))}` shows what there is"
+        )
+
+
+def _groups(rows: Rows, by: Sequence[str]) -> list[Groups]:
+    """All rows and the cuts asked for; several protocols are kept apart in every one of them."""
+    protocols = {value for value in rows.coded(PROTOCOL).values if value is not None}
+    cuts = [_cut(rows, tag) for tag in by]
+    if len(protocols) < 2:
+        return [everything(len(rows)), *cuts]
+    apart = _cut(rows, PROTOCOL)
+    return [
+        apart,
+        *(_crossed(apart, cut) for tag, cut in zip(by, cuts, strict=True) if tag != PROTOCOL),
+    ]
+
+
+def _crossed(first: Groups, second: Groups) -> Groups:
+    """The groups of two cuts together; pairs without a row are left out."""
+    wide = first.codes.astype(np.int64) * len(second.names) + second.codes
+    present, codes = np.unique(wide, return_inverse=True)
+    names = [
+        f"{first.names[code // len(second.names)]}, {second.names[code % len(second.names)]}"
+        for code in present.tolist()
+    ]
+    return Groups(tuple(names), codes.astype(np.int32))
 
 
 def _cut(rows: Rows, tag: str) -> Groups:

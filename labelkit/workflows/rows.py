@@ -107,6 +107,18 @@ class Rows:
         column = self.coded(tag)
         return None if column.values in ((), (None,)) else column.codes.astype(np.int64)
 
+    def reading(self, wanted: Mapping[str, Sequence[str]]) -> Mask:
+        """Rows whose tags read as one of the wanted texts, as a person types them."""
+        mask: Mask = np.ones(len(self), dtype=bool)
+        for name, texts in wanted.items():
+            column = self.coded(name)
+            inside = [str(value) in texts for value in column.values if value is not None]
+            present = np.array([value is not None for value in column.values], dtype=bool)
+            among = np.zeros(len(column.values), dtype=bool)
+            among[present] = inside
+            mask &= among[column.codes]
+        return mask
+
     def having(self, wanted: Mapping[str, Sequence[Tag]]) -> Mask:
         """Rows whose tags have one of the wanted values, for every wanted tag.
 

@@ -66,7 +66,9 @@ guideline: guideline.md
 """
 
 
-def run_of(task: str, condition: str, calls: int, tokens: int | None) -> Trace:
+def run_of(
+    task: str, condition: str, calls: int, tokens: int | None, protocol: str | None = None
+) -> Trace:
     """A run that makes so many calls; the model's name is its condition's first letter."""
     called = [
         message
@@ -89,6 +91,7 @@ def run_of(task: str, condition: str, calls: int, tokens: int | None) -> Trace:
         task_id=task,
         condition=condition,
         usage=usage,
+        tags={} if protocol is None else {"protocol": protocol},
     )
 
 
@@ -166,6 +169,50 @@ def test_the_tables_say_the_same(report: tuple[dict, str]) -> None:
         "Tie rule: as good everywhere and better somewhere dominates.",
     ):
         assert words in flat, words
+
+
+@pytest.fixture
+def two_protocols(cli: Cli, tmp_path: Path) -> Cli:
+    """Three runs by replay, of which two stopped, and two by a live loop, of which none did."""
+    folder = tmp_path / "stopping"
+    folder.mkdir()
+    (folder / "rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    (folder / "guideline.md").write_text("Count.\n", encoding="utf-8")
+    assert cli("init").code == 0
+    replays = [run_of(f"{n}", "plain", int(n == 2), 10, "replay") for n in range(3)]
+    live = [run_of(f"{n}", "hint", 1, 10, "live_loop") for n in range(2)]
+    with Store.open(f"sqlite:///{tmp_path / 'labelkit.db'}") as store:
+        add_traces(store, replays + live)
+    assert cli("judge", "--rubric", "stopping", "--rule-only").code == 0
+    return cli
+
+
+def rates_of(cli: Cli, *words: str) -> dict[str, tuple[int, int]]:
+    done = cli("report", "--rubric", "stopping", "--json", *words)
+    assert done.code == 0, done.err
+    rates = json.loads(done.out)["rates"]
+    return {rate["group"]: (rate["hits"], rate["scored"]) for rate in rates}
+
+
+def test_protocols_are_never_pooled(two_protocols: Cli) -> None:
+    assert rates_of(two_protocols) == {"protocol=live_loop": (0, 2), "protocol=replay": (2, 3)}
+    assert rates_of(two_protocols, "--by", "condition") == {
+        "protocol=live_loop": (0, 2),
+        "protocol=replay": (2, 3),
+        "protocol=live_loop, condition=hint": (0, 2),
+        "protocol=replay, condition=plain": (2, 3),
+    }
+
+
+def test_a_report_of_some_rows_only(two_protocols: Cli) -> None:
+    assert rates_of(two_protocols, "--where", "protocol=replay") == {"all": (2, 3)}
+    several = ("--where", "condition=plain", "--where", "condition=hint")
+    assert set(rates_of(two_protocols, *several)) == {"protocol=live_loop", "protocol=replay"}
+    nothing = two_protocols("report", "--rubric", "stopping", "--where", "condition=none")
+    assert nothing.code == 2
+    assert "no trace that the rubric applies to has condition=none" in nothing.sentence
+    wrong = two_protocols("report", "--rubric", "stopping", "--where", "condition")
+    assert "write --where condition=neutral" in wrong.sentence
 
 
 def test_a_measure_of_a_fact_that_nobody_counts_is_refused(cli: Cli, tmp_path: Path) -> None:
