@@ -52,6 +52,9 @@ def command(
     Ratings need a rubric; without --rubric one is made of the labels that occur, in a folder of
     its own beside labelkit.yaml.
 
+    A release (a folder that `labelkit export` wrote) is restored whole: rubric, samples, labels
+    and decisions.
+
     Importing twice changes nothing. A file that cannot be read does not keep the others out; it
     is named at the end, and the exit code is 2.
     """

@@ -24,6 +24,7 @@ from labelkit.workflows.ingest_ratings import RatingBook
 from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.progress import Progress, Silent
 from labelkit.workflows.rating_target import RatingTarget
+from labelkit.workflows.release.load import is_release, load_release
 
 Chunk = list[Task | TraceText | Rating]
 
@@ -64,7 +65,9 @@ def import_file(
 ) -> Imported:
     """Read one file of traces, tasks or ratings into the store; a second time changes nothing.
 
-    A task set of labelkit (a folder with ``card.yaml``, or its ``tasks.jsonl``) is read as such.
+    A task set of labelkit (a folder with ``card.yaml``, or its ``tasks.jsonl``) is read as such,
+    and a release (a folder with ``release.json``) is restored whole: rubrics, samples, everybody's
+    labels and decisions.
     Ratings become labels of what ``target`` finds for the file (see ``rating_target.Targets``).
     A file whose rollouts the store has already under another model, task set or condition is
     refused unless ``again`` says that they are to be kept twice.
@@ -79,6 +82,8 @@ def import_file(
     path = Path(file)
     if file_format is None and (folder := _task_set_at(path)) is not None:
         return _import_set(store, path, folder)
+    if file_format is None and _is_folder(path) and is_release(path):
+        return _import_release(store, path)
     chosen = replace(options or ReadOptions(), texts=True)
     reading = read_file(path, file_format, chosen)
     book = _book(store, path, reading.format, chosen, target)
@@ -225,7 +230,7 @@ def import_files(
 def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
     """Yield each file with whether it was named itself; hidden files of folders are left out."""
     for path in paths:
-        if _task_set_at(path) is not None or not _is_folder(path):
+        if _task_set_at(path) is not None or not _is_folder(path) or is_release(path):
             yield path, True
             continue
         inside = [
@@ -295,6 +300,24 @@ def _import_set(store: Store, path: Path, folder: Path) -> Imported:
     note_terms(store, found.card.terms)
     losses = LossReport(path, "task-set", added.new + added.known, 0, ())
     return Imported(str(path), "task-set", added.new, added.known, 0, 0, losses)
+
+
+def _import_release(store: Store, path: Path) -> Imported:
+    """Restore a release; one that was changed is an error, so nothing is lost."""
+    found = load_release(path, store)
+    tasks, traces, labels = found.tasks, found.traces, found.labels
+    losses = LossReport(path, "release", tasks.new + tasks.known, traces.new + traces.known, ())
+    return Imported(
+        path=str(path),
+        format="release",
+        tasks_new=tasks.new,
+        tasks_known=tasks.known,
+        traces_new=traces.new,
+        traces_known=traces.known,
+        losses=losses,
+        labels_new=labels.new,
+        labels_known=labels.known,
+    )
 
 
 def _chunks(items: Iterable[Task | TraceText | Rating]) -> Iterator[Chunk]:

@@ -8,12 +8,10 @@ place for is counted and told, never dropped in silence.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, Literal
 
 from labelkit.domain.label import Label, Rater
@@ -21,7 +19,6 @@ from labelkit.domain.message import Message
 from labelkit.domain.rubric import Question, Rubric
 from labelkit.domain.sample import Sample
 from labelkit.domain.trace import Trace
-from labelkit.errors import InputError
 from labelkit.grounding.visible import strip_reasoning
 from labelkit.printable import printable
 from labelkit.store import Store
@@ -34,6 +31,7 @@ from labelkit.workflows.release.contents import (
     moment,
     task_and_trace_pages,
 )
+from labelkit.workflows.release.placing import whole_file
 
 _SHOWN_ENDS = "\n\r\t"
 
@@ -93,34 +91,20 @@ def exchange(
     Raises:
         InputError: the file exists.
     """
-    if out.exists():
-        raise InputError(f"{out} exists already; name a new file")
     listener = progress or Silent()
-    found = contents(store, rubric, sample)
-    drawn = None if sample is None else {item.trace for item in sample_items(store, sample.key)}
     left_out: Counter[str] = Counter()
-    rows = _rows(found, drawn, left_out, blank=blank)
-    listener.begin("export", None)
     number, labels = 0, 0
-    out.parent.mkdir(parents=True, exist_ok=True)
-    # Written beside its place and moved, so that a run that dies leaves no half file.
-    with NamedTemporaryFile(
-        "w", dir=out.parent, prefix=f".{out.name}-", encoding="utf-8", delete=False
-    ) as file:
-        try:
-            for trace, given in rows:
-                row, held = writer(trace, given, left_out)
-                file.write("[\n" if number == 0 else ",\n")
-                json.dump(row, file, ensure_ascii=True)
-                number, labels = number + 1, labels + held
-                listener.advance("export")
-            file.write("[]\n" if number == 0 else "\n]\n")
-            file.close()
-            Path(file.name).chmod(0o644)
-            os.replace(file.name, out)  # noqa: PTH105 - a temporary file's name is no path
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+    with whole_file(out) as file:
+        found = contents(store, rubric, sample)
+        drawn = None if sample is None else {i.trace for i in sample_items(store, sample.key)}
+        listener.begin("export", None)
+        for trace, given in _rows(found, drawn, left_out, blank=blank):
+            row, held = writer(trace, given, left_out)
+            file.write("[\n" if number == 0 else ",\n")
+            json.dump(row, file, ensure_ascii=True)
+            number, labels = number + 1, labels + held
+            listener.advance("export")
+        file.write("[]\n" if number == 0 else "\n]\n")
     listener.end("export")
     guarded = tuple(name for name in sorted(found.terms) if found.withheld(name))
     told = {what: count for what, count in sorted(left_out.items()) if count}

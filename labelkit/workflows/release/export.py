@@ -7,11 +7,9 @@ killed leaves no half release behind under the name that was asked for.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 from labelkit.catalog.templates import render_system
@@ -40,6 +38,7 @@ from labelkit.workflows.release.figures import draw
 from labelkit.workflows.release.gates import Scan, licence_lines, scan, texts_of
 from labelkit.workflows.release.gold import truth
 from labelkit.workflows.release.load import FORMAT, HEAD, head_of
+from labelkit.workflows.release.placing import whole_folder
 from labelkit.workflows.release.results import recomputing, results
 from labelkit.workflows.release.tables import read_table, write_table
 from labelkit.workflows.release.versions import next_version
@@ -104,25 +103,14 @@ def export(
         FindingsError: the scan found something and nobody said that it may go out.
     """
     asked, listener = wanted or Wanted(), progress or Silent()
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} exists already; name a new folder for the release")
-    found = contents(store, rubric, sample)
-    if not found.raters:
-        raise InputError(
-            f"nothing was labelled under rubric {rubric.name} (digest {rubric.digest[:12]}); run "
-            f"`labelkit judge --rubric {rubric.name}` first"
-        )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    try:
+    with whole_folder(out) as folder:
+        found = contents(store, rubric, sample)
+        if not found.raters:
+            raise InputError(
+                f"nothing was labelled under rubric {rubric.name} (digest {rubric.digest[:12]}); "
+                f"run `labelkit judge --rubric {rubric.name}` first"
+            )
         written = _write(found, folder, asked, listener)
-        if out.exists():
-            out.rmdir()
-        folder.chmod(0o755)
-        folder.rename(out)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
     return Exported(folder=out, **written)
 
 

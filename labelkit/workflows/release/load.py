@@ -21,6 +21,7 @@ from labelkit.domain.terms import Terms
 from labelkit.domain.trace import Trace
 from labelkit.errors import FormatError
 from labelkit.store import Store
+from labelkit.store.inserting import Added
 from labelkit.store.labels import commit_labels
 from labelkit.store.people import add_person, person_named
 from labelkit.store.placeholders import add_task_placeholders, add_trace_placeholders
@@ -31,6 +32,7 @@ from labelkit.store.selection import chunks
 from labelkit.store.tasks import add_tasks
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
+from labelkit.workflows.release.checksums import read_sums, sha256
 from labelkit.workflows.release.tables import EMPTY_ALLOWED, TABLES, read_table
 
 Value = TypeVar("Value", bound=Frozen)
@@ -43,11 +45,15 @@ _PAGE = 200
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a release brought into a store."""
+    """What a release brought into a store. ``reviews`` and ``decisions`` count all there are."""
 
     rubric: Rubric
     samples: tuple[str, ...]
-    counts: Mapping[str, int]
+    tasks: Added
+    traces: Added
+    labels: Added
+    reviews: int
+    decisions: int
 
 
 def is_release(path: Path) -> bool:
@@ -61,21 +67,14 @@ def head_of(folder: Path) -> dict[str, Any]:
     Raises:
         FormatError: the folder is no release, or one of a newer labelkit.
     """
-    head = read_json(folder / HEAD)
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
+    head: Any = read_json(folder / HEAD)
+    found = head.get("format") if isinstance(head, dict) else None
+    if found != FORMAT:
         raise FormatError(
-            f"{folder / HEAD} is not of release format {FORMAT}; use the labelkit that wrote it"
+            f"{folder / HEAD} is of release format {found!r}, expected {FORMAT}; use the labelkit "
+            "that wrote it"
         )
-    return head
-
-
-def rubric_of(folder: Path) -> Rubric:
-    """Return the rubric of a release.
-
-    Raises:
-        FormatError: it is missing or damaged.
-    """
-    return _rubrics(folder)[head_of(folder)["rubric"]["digest"]]
+    return dict(head)
 
 
 def load_release(folder: Path, store: Store, *, placeholders: bool = False) -> Loaded:
@@ -91,25 +90,39 @@ def load_release(folder: Path, store: Store, *, placeholders: bool = False) -> L
     """
     head = head_of(folder)
     if not placeholders:
+        _refuse_changed(folder)
         _refuse_withheld(folder)
     rubrics = _rubrics(folder)
     for name in sorted(rubrics):
         add_rubric(store, rubrics[name])
     for terms in head["terms"]:
         note_terms(store, Terms.model_validate(terms))
-    counts = {
-        "tasks": _load_tasks(folder, store, placeholders=placeholders),
-        "traces": _load_traces(folder, store, placeholders=placeholders),
-        "labels": _load_labels(folder, store),
-    }
+    tasks = _load_tasks(folder, store, placeholders=placeholders)
+    traces = _load_traces(folder, store, placeholders=placeholders)
+    labels = _load_labels(folder, store)
     people = _people(folder, store)
     samples = _load_samples(folder, store)
     reviews = list(_records(folder, "reviews", ReviewRecord))
     restore_reviews(store, reviews, people)
     decisions = list(_records(folder, "decisions", DecisionRecord))
     restore_decisions(store, decisions, people)
-    counts |= {"reviews": len(reviews), "decisions": len(decisions)}
-    return Loaded(rubrics[head["rubric"]["digest"]], samples, counts)
+    rubric = rubrics[head["rubric"]["digest"]]
+    return Loaded(rubric, samples, tasks, traces, labels, len(reviews), len(decisions))
+
+
+def _refuse_changed(folder: Path) -> None:
+    """Refuse a folder that is not what was published: labels have no digest of their own."""
+    sums = read_sums(folder)
+    changed = [n for n, said in sums.items() if not _is(folder / n, said)]
+    if changed:
+        raise FormatError(
+            f"{folder / changed[0]} is not the published file, or is missing; `labelkit verify "
+            f"{folder}` says what differs; fetch the release again"
+        )
+
+
+def _is(path: Path, stated: str) -> bool:
+    return path.is_file() and sha256(path) == stated
 
 
 def _refuse_withheld(folder: Path) -> None:
@@ -137,17 +150,16 @@ def _rubrics(folder: Path) -> dict[str, Rubric]:
     return found
 
 
-def _load_tasks(folder: Path, store: Store, *, placeholders: bool) -> int:
-    number = 0
+def _load_tasks(folder: Path, store: Store, *, placeholders: bool) -> Added:
+    added = Added()
     for page in chunks(numbered(folder, "tasks"), _PAGE):
         whole = [(line, row) for line, row in page if not row["withheld"]]
-        add_tasks(store, [_task(folder, line, row) for line, row in whole])
+        added += add_tasks(store, [_task(folder, line, row) for line, row in whole])
         if placeholders:
             add_task_placeholders(
                 store, [{**r, "tags": json.loads(r["tags"])} for _, r in page if r["withheld"]]
             )
-        number += len(page)
-    return number
+    return added
 
 
 def _task(folder: Path, line: int, row: Mapping[str, Any]) -> Task:
@@ -155,17 +167,16 @@ def _task(folder: Path, line: int, row: Mapping[str, Any]) -> Task:
     return _same_digest(task, row["digest"], folder / "tasks.jsonl", line)
 
 
-def _load_traces(folder: Path, store: Store, *, placeholders: bool) -> int:
-    number = 0
+def _load_traces(folder: Path, store: Store, *, placeholders: bool) -> Added:
+    added = Added()
     for page in chunks(numbered(folder, "traces"), _PAGE):
         whole = [(line, row) for line, row in page if not row["withheld"]]
-        add_traces(store, [_trace(folder, line, row) for line, row in whole])
+        added += add_traces(store, [_trace(folder, line, row) for line, row in whole])
         if placeholders:
             add_trace_placeholders(
                 store, [{**r, "tags": json.loads(r["tags"])} for _, r in page if r["withheld"]]
             )
-        number += len(page)
-    return number
+    return added
 
 
 def _trace(folder: Path, line: int, row: Mapping[str, Any]) -> Trace:
@@ -174,18 +185,18 @@ def _trace(folder: Path, line: int, row: Mapping[str, Any]) -> Trace:
     return _same_digest(_valid(Trace, body, path, line), row["digest"], path, line)
 
 
-def _load_labels(folder: Path, store: Store) -> int:
+def _load_labels(folder: Path, store: Store) -> Added:
     for line, row in numbered(folder, "raters"):
         fields = {**row, "spec": json.loads(row["spec"])}
         stated = fields.pop("digest")
         path = folder / "raters.jsonl"
         add_rater(store, _same_digest(_valid(Rater, fields, path, line), stated, path, line))
-    number = 0
+    added = Added()
     for page in chunks(numbered(folder, "labels"), _PAGE):
         path = folder / "labels.jsonl"
-        commit_labels(store, [_valid(Label, row, path, line) for line, row in page])
-        number += len(page)
-    return number
+        new = commit_labels(store, [_valid(Label, row, path, line) for line, row in page])
+        added += Added(new, len(page) - new)
+    return added
 
 
 def _people(folder: Path, store: Store) -> dict[str, int]:

@@ -21,7 +21,7 @@ from labelkit.errors import LabelkitError
 from labelkit.workflows.release.checksums import files_of, read_sums, sha256
 from labelkit.workflows.release.difference import same_number
 from labelkit.workflows.release.gold import truth
-from labelkit.workflows.release.load import read_json
+from labelkit.workflows.release.load import HEAD, head_of, read_json
 from labelkit.workflows.release.results import recomputing, results
 from labelkit.workflows.release.tables import TABLES, parquet_rows, read_table
 
@@ -55,10 +55,12 @@ def verify(folder: Path) -> Verdict:
     """Check a release; stops at 200 faults.
 
     Raises:
-        FormatError: the folder is no release at all.
+        FormatError: the folder is no release at all, or one of another format.
     """
     sums = read_sums(folder)
     faults = list(_files(folder, sums))
+    if not any(fault.file == HEAD for fault in faults):
+        head_of(folder)
     faults += [fault for name in TABLES for fault in _twins(folder, name)]
     compared = 0
     try:
