@@ -68,6 +68,8 @@ class JsonText(TypeDecorator[Any]):
 
     def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - signature of SQLAlchemy
         """Write the JSON text; None is NULL."""
+        if value == {}:
+            return "{}"
         return None if value is None else _ENCODE(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> Any | None:  # noqa: ARG002 - signature of SQLAlchemy

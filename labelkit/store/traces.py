@@ -44,8 +44,9 @@ def add_traces(store: Store, traces: Iterable[Trace | TraceText]) -> Added:
     added = Added()
     rows: list[dict[str, Any]] = []
     size = 0
+    now = datetime.now(UTC)
     for trace in traces:
-        row = _trace_row(trace)
+        row = _trace_row(trace, now)
         rows.append(row)
         size += row["body_chars"]
         if len(rows) >= _CHUNK_ROWS or size >= _CHUNK_CHARS:
@@ -70,7 +71,7 @@ def _add_chunk(store: Store, rows: list[dict[str, Any]]) -> Added:
     return Added(new, len(rows) - new)
 
 
-def _trace_row(trace: Trace | TraceText) -> dict[str, Any]:
+def _trace_row(trace: Trace | TraceText, now: datetime) -> dict[str, Any]:
     """Return the columns of a trace and its body; the digest is the SHA-256 of that body."""
     body = trace.canonical()
     return {
@@ -86,7 +87,7 @@ def _trace_row(trace: Trace | TraceText) -> dict[str, Any]:
         "subset": tag_text(trace.tags, "subset"),
         "tags": trace.tags,
         "source": trace.source,
-        "imported_at": datetime.now(UTC),
+        "imported_at": now,
         "body_chars": len(body),
         "body": body,
     }
