@@ -8,6 +8,7 @@ computation, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
@@ -75,6 +76,24 @@ def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
         pairs = _pairs(np.array(kept), every=few)
         flat = np.concatenate((flat, pairs)) if results else pairs
     return Computed(np.abs(flat), how, block, few)
+
+
+def compute_on(stated: Sequence[float], operands: Sequence[float]) -> Computed:
+    """Compute one step on: every stated intermediate result with each operand and each other.
+
+    An answer that shows ``12 x 7.25 = 87`` may add the shipping to the 87. Nothing is computed
+    where the operands are many.
+    """
+    first, second = sorted(set(stated)), sorted({*stated, *operands})
+    if not first or len(second) > ALL_OPERATIONS + len(first):
+        return Computed(np.array([]), (), 0, few=False)
+    a, b = (grid.ravel() for grid in np.meshgrid(first, second))
+    with np.errstate(all="ignore"):
+        table = np.stack((a + b, a - b, a / b, (a - b) / b, a * b, b / a, (b - a) / a))
+    table[~np.isfinite(table)] = 0.0
+    names = ("sum", "difference", "ratio", "change", "product", "ratio", "change")
+    how = tuple(name for name in names for _ in a)
+    return Computed(np.abs(table.ravel()), how, 1, few=True)
 
 
 @lru_cache(maxsize=SOME_OPERATIONS)

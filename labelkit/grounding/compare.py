@@ -25,8 +25,9 @@ _RATIO_LIKE = re.compile(
 )
 _UNSURE_UNITS = frozenset({"in", "t", "d", "s", "k", "l", "w", "m", "g", "h", "c", "f"})
 _MINOR = frozenset({"p", "pence", "cent", "cents"})
-_LETTERS = {"m": 6, "b": 9, "t": 12}
+_LETTERS = {"m": 6, "mm": 6, "b": 9, "t": 12}
 _LARGE = 100_000
+_PLACES = 20
 _LOSS_NAME = re.compile(r"loss|declin|decreas|drop|deficit|shortfall|down|outflow", re.IGNORECASE)
 _CHANGE_NAME = re.compile(r"chang|growth|delta|return|net|gain|result|profit|income", re.IGNORECASE)
 
@@ -152,7 +153,8 @@ def _in_unit(reading: Reading, value: Value, target: Target) -> Iterator[tuple[R
         with localcontext() as context:
             context.prec = 40
             factor = one - zero
-            moved = reading.value * factor + zero
+            # 68 degrees Fahrenheit are 20 Celsius, not 19.99...9.
+            moved = round(reading.value * factor + zero, _PLACES)
         yield Reading(moved, reading.quantum * abs(factor), reading.digits), reading.sure
     elif have in _UNSURE_UNITS or dimension(want) is None:
         yield reading, False

@@ -37,7 +37,7 @@ _DIGIT_REACH = 20
 # What may stand directly before a digit, or before the space before it, without being a part of the
 # number.
 _OPENERS = frozenset("|*\"'`[{:;=,~<>/")
-_UNITS_TOO = frozenset({"m", "t", "b"})
+_UNITS_TOO = frozenset({"m", "t", "b", "mm"})
 _POUNDS = frozenset({"pound", "pounds"})
 _GOES_ON = re.compile(r"\s+[A-Za-z]")
 _PERCENT_INSIDE = re.compile(r"\s?%\)")

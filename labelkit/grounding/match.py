@@ -16,8 +16,10 @@ from labelkit.domain.task import KeyValue
 from labelkit.grounding.answer import Answer, read_answer
 from labelkit.grounding.binding import Mention, bound, mentions_of
 from labelkit.grounding.compare import Target, compare, far
+from labelkit.grounding.coordination import others_named
 from labelkit.grounding.folding import fold_values
 from labelkit.grounding.numbers import as_decimal
+from labelkit.grounding.spelled import NUMBER_WORDS, SPELLED, SPELLED_TIME
 from labelkit.grounding.stance import (
     CONTRAST,
     Stance,
@@ -27,39 +29,36 @@ from labelkit.grounding.stance import (
 )
 from labelkit.grounding.times import When, read_time, zone_named
 from labelkit.grounding.units import convert, unit_in_path, unit_of
-from labelkit.grounding.values import Value, identifier, scan
-from labelkit.grounding.wording import occurrences, polarity, says_failed, says_missing
+from labelkit.grounding.values import Value, cites, identifier, scan
+from labelkit.grounding.wording import (
+    occurrences,
+    polarity,
+    says_failed,
+    says_missing,
+    stands_on,
+)
 
 __all__ = ["Answer", "Match", "Verdict", "match_value", "read_answer"]
 
 Verdict = Literal["match", "no", "unsure"]
 _WORDS = re.compile(r"[A-Za-z]{3,}")
+_YES_OR_NO = re.compile(r"\b(?:yes|no|true|false|until|was)\b")
+_AS_FRACTION = re.compile(r"\b(?:fraction|proportion|ratio|decimal)\b")
 _HANDED_ON = 20
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NUMBER_WORDS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven",
-    "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
-    "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-)  # fmt: skip
-_SPELLED = re.compile(
-    r"\b(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b|\bpoint (?:zero|one|two"
-    r"|three|four|five|six|seven|eight|nine)\b|\bhalf a (?:million|billion|percent)"
-    r"|\band (?:a half|three quarters|a quarter)\b"
-    rf"|\b(?:an?|{'|'.join(_NUMBER_WORDS[1:])}) (?:hundred|thousand|million|billion|trillion)\b"
-)
-_SPELLED_TIME = re.compile(
-    rf"\b(?:half|quarter|couple|{'|'.join(_NUMBER_WORDS)}|an?|thirty|forty|fifty)\b"
-    r"[^.\n\d]{0,16}\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The verdict on one key value, with the mentions it rests on (folded offsets)."""
+    """The verdict on one key value, with the mentions it rests on (folded offsets).
+
+    ``others`` are the places of list items that stand among the members of a set and are none.
+    """
 
     verdict: Verdict
     spans: tuple[tuple[int, int], ...] = ()
     why: str = ""
+    others: tuple[tuple[int, int], ...] = ()
 
 
 def match_value(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]] = ()) -> Match:
@@ -138,14 +137,21 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
         if graded is None:
             continue
         grade, sure = graded
-        if grade != "loose" and (sure or answer.european):
+        sure = sure or answer.european or _as_asked(value, target, answer)
+        if grade != "loose" and sure:
             good.append((value.start, value.end))
         elif grade != "loose" or hedged(answer.text, value.start):
             weak.append((value.start, value.end))
     good = good or _other_whole(wanted, answer)
-    if not good and not weak and _SPELLED.search(answer.lower):
+    if not good and not weak and SPELLED.search(answer.lower):
         return Match("unsure", why="numbers are spelled out")
     return _decide(key, answer, rivals, good, weak, numeric=True)
+
+
+def _as_asked(value: Value, target: Target, answer: Answer) -> bool:
+    """Whether 0.0725 is said to be a fraction, so that it can only stand for 7.25%."""
+    bare = target.unit in {"percent", "bps"} and value.unit is None
+    return bare and _AS_FRACTION.search(clause_before(answer.lower, value.start)) is not None
 
 
 def _other_whole(wanted: Decimal, answer: Answer) -> list[tuple[int, int]]:
@@ -156,7 +162,7 @@ def _other_whole(wanted: Decimal, answer: Answer) -> list[tuple[int, int]]:
     if wanted != wanted.to_integral_value():
         return []
     if 0 <= wanted <= 20:
-        return list(occurrences(_NUMBER_WORDS[int(wanted)], answer.lower))
+        return list(occurrences(NUMBER_WORDS[int(wanted)], answer.lower))
     if not 1000 <= abs(wanted) < 10**15:
         return []
     spaced = re.escape(f"{abs(int(wanted)):,d}".replace(",", " "))
@@ -258,7 +264,7 @@ def _duration(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) 
             good.append((value.start, value.end))
         elif distance * 2 <= step or (distance <= step and hedged(answer.text, value.start)):
             weak.append((value.start, value.end))
-    if not good and not weak and _SPELLED_TIME.search(answer.lower):
+    if not good and not weak and SPELLED_TIME.search(answer.lower):
         return Match("unsure", why="numbers are spelled out")
     return _decide(key, answer, rivals, good, weak)
 
@@ -276,6 +282,8 @@ def _boolean(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Mat
     words = tuple(w.lower() for w in _WORDS.findall(_CAMEL.sub(" ", leaf).replace("_", " ")))
     words = tuple(w for w in words if w not in {"has", "the", "can", "are", "was"})
     said = polarity(answer.lower, words)
+    if said is None and not _YES_OR_NO.search(answer.lower):
+        said = next((s for w in words if (s := stands_on(answer.lower, w))), None)
     if said is None:
         return Match("unsure", why="neither yes nor no is plain")
     wanted = str(key.value).lower() in {"true", "yes", "1"}
@@ -294,18 +302,32 @@ def _text(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> M
     found = list(occurrences(wanted, answer.lower))
     if found:
         return _decide(key, answer, rivals, found)
+    if _is_name(wanted) and any(_is_another(v, wanted, answer) for v in answer.values):
+        return _identifier(key, answer, rivals)
     return Match("unsure", why="other words may say the same")
+
+
+def _is_another(value: Value, wanted: str, answer: Answer) -> bool:
+    """Whether a value is an identifier that was not given, or only the head of the wanted one."""
+    return value.kind == "identifier" and (
+        value in answer.strangers or identifier(wanted).startswith(value.canonical)
+    )
+
+
+def _is_name(wanted: str) -> bool:
+    """Whether a text is one identifier: no other words can say it."""
+    found = scan(wanted)
+    return len(found) == 1 and found[0].kind == "identifier" and found[0].text == wanted.strip()
 
 
 def _citation(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
     wanted = [v.canonical for v in scan(fold_values(str(key.value)).text) if v.kind == "citation"]
     if len(wanted) != 1:
         return _text(key, answer, rivals)
-    # Section 15.05(1) lies in section 15.05; the reverse says less than was asked.
     found = [
         (v.start, v.end)
         for v in answer.values
-        if v.canonical == wanted[0] or v.canonical.startswith(wanted[0] + "(")
+        if v.kind == "citation" and cites(v.canonical, wanted[0])
     ]
     return _decide(key, answer, rivals, found)
 
@@ -336,7 +358,11 @@ def _set(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
             return Match(verdict, spans, "a member is missing")
     if key.type == "list" and [s for s, _ in spans] != sorted(s for s, _ in spans):
         return Match("no", spans, "another order")
-    return Match("match", spans)
+    others: list[tuple[int, int]] = []
+    if answer.given and len(found) > 1:
+        everywhere = [span for m in found for span in m.spans]
+        others = others_named(answer.lower, everywhere, answer.given)
+    return Match("match", spans, others=tuple(others))
 
 
 def _null(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:

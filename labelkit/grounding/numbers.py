@@ -166,11 +166,11 @@ def _quantum(shift: int) -> Decimal:
 
 
 def magnitude(match: re.Match[str]) -> int:
-    """Power of ten of the magnitude word or letter; a bare ``m`` counts only beside money."""
+    """Power of ten of the magnitude word or letter; ``m`` and ``mm`` count beside money only."""
     suffix = match["mag"]
     if not suffix:
         return 0
-    if suffix in {"m", "t", "b"} and not currency(match):
+    if suffix in {"m", "t", "b", "mm"} and not currency(match):
         return 0
     return MAGNITUDES[suffix.lower()]
 

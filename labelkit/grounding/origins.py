@@ -9,10 +9,11 @@ prove, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from labelkit.grounding.arithmetic import Computed, compute
+from labelkit.grounding.arithmetic import Computed, compute, compute_on
 from labelkit.grounding.compare import Target, compare
 from labelkit.grounding.given import (
     Figure,
@@ -24,23 +25,19 @@ from labelkit.grounding.given import (
     given_text,
     target_of,
 )
-from labelkit.grounding.stance import GENERAL, Stance, clause_before, hedged, stance, tells_a_loss
+from labelkit.grounding.stance import hedged, tells_a_loss
 from labelkit.grounding.times import When
 from labelkit.grounding.values import Value, identifier
 
 Source = Literal["payload", "question", "tool_result", "derived", "nowhere"]
-Strength = Literal["strong", "unsure", "weak"]
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _SQUEEZED = re.compile(r"[^a-z0-9]+")
 _NOT_SQUEEZED = bytes(c for c in range(128) if not (chr(c).islower() or chr(c).isdigit()))
-# A call sign such as V7QX3 turns from letters to digits and back more often than any word does.
-_TURNS = re.compile(r"[A-Z](?=\d)|\d(?=[A-Z])")
-_ODD_TURNS = 3
-_LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
-_PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
 _MOST_OPERANDS = 64
 _MOST_STATED = 2000
+_MOST_STEPS = 4
+_DIGITS_OF_A_STEP = 3
 _MOST_TIMES = 300
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "wk": 604800}
 
@@ -217,7 +214,8 @@ class EvidenceBase:
         known = self._known.get(value.canonical)
         if known:
             return known
-        squeezed = _squeeze(identifier(value.canonical.removeprefix("section ")))
+        number, _, code = value.canonical.removeprefix("section ").partition(" of ")
+        squeezed = _squeeze(identifier(code + number))
         if squeezed and squeezed in self.squeezed:
             return Origin("payload")
         if value.kind == "citation":
@@ -296,18 +294,55 @@ class EvidenceBase:
 
     def _derived(self, value: Value) -> Origin | None:
         if self._computed is None:
-            figures = [f for ranked, _ in self._ranked for f in ranked.figures[:_MOST_OPERANDS]]
-            operands = tuple((number, path) for number, path, _ in figures[:_MOST_OPERANDS])
-            self._computed = compute(operands)
-        for reading in dict.fromkeys((*value.readings, *value.unscaled)):
-            if not reading.value or reading.digits < (2 if self._computed.few else 3):
+            self._computed = compute(self._operands())
+        how = _result_of(value, self._computed, 2 if self._computed.few else 3)
+        return Origin("derived", how=how) if how else None
+
+    def _operands(self) -> tuple[tuple[float, str], ...]:
+        """The numbers that may be computed with, each with its path."""
+        figures = [f for ranked, _ in self._ranked for f in ranked.figures[:_MOST_OPERANDS]]
+        return tuple((number, path) for number, path, _ in figures[:_MOST_OPERANDS])
+
+    def follow(self, values: Sequence[Value], origins: Sequence[Origin]) -> list[Origin]:
+        """Trace what was found nowhere to the computed numbers that the answer states itself.
+
+        Args:
+            values: the values of one answer, in order.
+            origins: where each was found.
+
+        Returns:
+            The origins, where "nowhere" may have become "derived".
+        """
+        out = list(origins)
+        stated = [
+            float(v.readings[0].value)
+            for v, o in zip(values, out, strict=True)
+            if o.source == "derived" and v.readings
+        ]
+        if not stated or len(stated) > _MOST_STEPS or NOWHERE not in out:
+            return out
+        operands = list(dict.fromkeys(number for number, _ in self._operands()))
+        for place, value in enumerate(values):
+            if out[place].source != "nowhere" or not value.readings:
                 continue
-            for factor in (1.0, 0.01) if value.unit == "percent" else (1.0,):
-                number = abs(float(reading.value)) * factor
-                how = self._computed.near(number, float(reading.quantum) * factor / 2)
-                if how:
-                    return Origin("derived", how=how)
-        return None
+            how = _result_of(value, compute_on(stated, operands), _DIGITS_OF_A_STEP)
+            if how:
+                out[place] = Origin("derived", how=how)
+                stated.append(float(value.readings[0].value))
+        return out
+
+
+def _result_of(value: Value, computed: Computed, digits: int) -> str | None:
+    """The operation whose result ``value`` states with so many significant digits or more."""
+    for reading in dict.fromkeys((*value.readings, *value.unscaled)):
+        if not reading.value or reading.digits < digits:
+            continue
+        for factor in (1.0, 0.01) if value.unit == "percent" else (1.0,):
+            number = abs(float(reading.value)) * factor
+            how = computed.near(number, float(reading.quantum) * factor / 2)
+            if how:
+                return how
+    return None
 
 
 def _squeeze(lowered: str) -> str:
@@ -332,53 +367,3 @@ def _same_time(mine: When, given: When) -> bool:
     if not mine.dated:
         return (mine.minute or 0) % 15 == (given.minute or 0) % 15
     return mine.month in {given.month, None} and abs((mine.day or 0) - (given.day or 0)) <= 1
-
-
-def strength(value: Value, text: str, said: Stance | None = None) -> Strength:
-    """How much an ungrounded value says: an invention, an open question, or everyday wording.
-
-    ``said`` is the stance of the value where it is known already.
-    """
-    if (said or stance(text, value.start, value.end)) != "asserted":
-        return "weak"
-    general = GENERAL.search(clause_before(text, value.start)) is not None
-    if value.kind == "identifier":
-        return _identifier_strength(value, text)
-    if value.kind == "citation":
-        return "unsure"
-    if value.kind == "datetime":
-        when = value.whens[0]
-        full = when.month and (when.day or when.year)
-        return "unsure" if general or not full else "strong"
-    return _number_strength(value, text, general)
-
-
-def _identifier_strength(value: Value, text: str) -> Strength:
-    if "://" in text[max(0, value.start - 8) : value.end]:
-        return "weak"
-    digits = sum(c.isdigit() for c in value.canonical)
-    separators = sum(value.text.count(c) for c in "-/_")
-    if digits >= 4 or (digits >= 3 and separators >= 2):
-        return "strong"
-    odd = len(_TURNS.findall(value.text)) >= _ODD_TURNS and value.text.isupper()
-    return "unsure" if odd else "weak"
-
-
-def _number_strength(value: Value, text: str, general: bool) -> Strength:
-    if not value.readings:
-        return "unsure"
-    reading = value.readings[0]
-    number = abs(reading.value)
-    whole = number == number.to_integral_value() if number < 10**15 else True
-    bare = not value.currency and value.unit is None and value.readings == value.unscaled
-    if _LIST_MARK.search(text[max(0, value.start - 12) : value.start]) and text[
-        value.end : value.end + 1
-    ] in {".", ")"}:
-        return "weak"
-    if whole and not value.currency and (number <= 12 or number in _PLAIN):
-        return "weak"
-    if whole and bare and 1900 <= number <= 2100 and reading.digits == 4:
-        return "unsure"
-    if general or value.kind == "duration":
-        return "unsure"
-    return "strong"

@@ -32,7 +32,7 @@ from labelkit.grounding.numbers import CODES, NUMBER, Reading, readings_of
 from labelkit.grounding.times import find_times
 from labelkit.grounding.value import Claims, Value, ValueKind
 
-__all__ = ["MOST_VALUES", "Value", "ValueKind", "find_values", "identifier", "scan"]
+__all__ = ["MOST_VALUES", "Value", "ValueKind", "cites", "find_values", "identifier", "scan"]
 
 _HAS_DIGIT = re.compile(r"\d")
 _INTERESTING = re.compile(
@@ -45,14 +45,17 @@ _SHORT = 300
 _AROUND = 24
 _NUMBERED = r"\d[\dA-Za-z]{0,11}(?:[.-]\d[\dA-Za-z]{0,9}){0,3}"
 _NUMBERED += r"(?:\([A-Za-z0-9]{1,5}\)| \((?:[a-z]{1,3}|\d{1,2})\)){0,5}"
+_CODES = r"(?:U\.?S\.?C\.?|C\.?F\.?R\.?)"
 _CITATION = re.compile(
-    rf"(?:(?<!\w)(?:\d{{1,4}} (?:U\.?S\.?C\.?|C\.?F\.?R\.?) ?)?\u00a7{{1,2}}\s?"
+    rf"(?:(?<!\w)(?:(?P<code>\d{{1,4}} {_CODES}) ?)?\u00a7{{1,2}}\s?"
     rf"|\b(?:sections?|sect?\.)\s)(?P<no>{_NUMBERED})"
-    r"|(?<!\w)\d{1,4} (?:U\. ?S\.|F\. ?(?:2d|3d|4th)|F\. ?Supp\. ?(?:2d|3d)?|S\. ?Ct\.|C\.?F\.?R\.?"
-    rf"|U\.?S\.?C\.?) {_NUMBERED}(?: \((?:[A-Za-z0-9. ]{{1,20}} )?\d{{4}}\))?"
+    rf"|(?<!\w)(?P<code2>\d{{1,4}} {_CODES}) (?P<no2>{_NUMBERED})"
+    r"|(?<!\w)\d{1,4} (?:U\. ?S\.|F\. ?(?:2d|3d|4th)|F\. ?Supp\. ?(?:2d|3d)?|S\. ?Ct\.)"
+    rf" {_NUMBERED}(?: \((?:[A-Za-z0-9. ]{{1,20}} )?\d{{4}}\))?"
     rf"|\b(?:article|art\.|rule|chapter|exemption) {_NUMBERED}",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"^art\. ?")
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:No\.? ?(?=\d))?"
     r"(?:[A-Za-z0-9]{1,40}(?:[-_/.:#][A-Za-z0-9]{1,40})+|[A-Za-z]{1,20}\d[A-Za-z0-9]{0,30}"
@@ -65,8 +68,8 @@ _NUMBER_LIKE = re.compile(
     r"|\d+(?:[./:]\d+)+|\d+(?:\.\d+)?x10",
 )
 _CITATION_MARKS = (
-    "\u00a7", "ection", "ECTION", "ec. ", "ect. ", "ec ", "rticle", "rt. ", "ule ", "hapter",
-    "xemption", " U.", " F.", " S.", " F. ", "CFR", "C.F", "USC",
+    "\u00a7", "ection", "ECTION", "ec. ", "ect. ", "ec ", "rticle", "RTICLE", "rt. ", "ule ",
+    "hapter", "xemption", " U.", " F.", " S.", " F. ", "CFR", "C.F", "USC",
 )  # fmt: skip
 _TOKEN_SIGN = re.compile(r"[A-Za-z][-_/.:#]?\d|\d[-_/.:#]?[A-Za-z]|\d[-/]\d|No")
 
@@ -174,9 +177,30 @@ def _citations(text: str) -> Iterator[Value]:
     else:
         return
     for m in _CITATION.finditer(text):
-        number = (m["no"] or m[0]).rstrip(".-").lower()
-        canonical = "section " + number.replace(" (", "(") if m["no"] else " ".join(number.split())
-        yield Value("citation", m.start(), m.end(), m[0], canonical=canonical)
+        yield Value("citation", m.start(), m.end(), m[0], canonical=_cited(m))
+
+
+def _cited(m: re.Match[str]) -> str:
+    """``section 418``, ``section 172.101 of 49 cfr``, ``article 12(3)``, or the words."""
+    section, code = m["no"] or m["no2"], m["code"] or m["code2"]
+    number = (section or m[0]).rstrip(".-").lower()
+    if section is None:
+        return _ARTICLE.sub("article ", " ".join(number.split()))
+    number = "section " + number.replace(" (", "(")
+    return f"{number} of {code.replace('.', '').lower()}" if code else number
+
+
+def cites(stated: str, wanted: str) -> bool:
+    """Whether one canonical citation names ``wanted`` or a part of it.
+
+    Section 15.05(1) lies in section 15.05; the reverse says less than was asked. A code that only
+    one of the two names says nothing against it.
+    """
+    mine, _, my_code = stated.partition(" of ")
+    theirs, _, their_code = wanted.partition(" of ")
+    if my_code and their_code and my_code != their_code:
+        return False
+    return mine == theirs or mine.startswith(theirs + "(")
 
 
 def _times(text: str) -> Iterator[Value]:

@@ -38,6 +38,8 @@ _MISSING = re.compile(
     r"\b(?:null|none|n/a|not (?:available|reported|provided|given|specified|listed|known|found"
     r"|recorded|included|returned|stated)|unavailable|unknown|missing"
     r"|no (?:data|value|record|result|information|entry|entries|figure|match\w*)"
+    r"|no (?:[a-z'-]{2,20} ){1,4}(?:(?:(?:is|are|was|were|ha(?:s|ve) been) )?(?:on (?:record|file)"
+    r"|available|listed|recorded|reported|provided|shown|found|returned|given)|exists?)"
     r"|did(?:n't| not) (?:return|provide|include|report|contain|find)"
     r"|does(?:n't| not) (?:return|provide|include|report|contain|have)"
     r"|(?:is|was|came back) (?:empty|blank)"
@@ -119,6 +121,25 @@ def polarity(text: str, field_words: tuple[str, ...]) -> Literal["yes", "no"] | 
     if len(signals) == 1:
         return "yes" if "yes" in signals else "no"
     return None
+
+
+def stands_on(text: str, word: str) -> Literal["yes", "no"] | None:
+    """Whether something is said to be under or on what ``word`` is the participle of.
+
+    ``listed``: "is on the exploited list". The bare noun alone says too little: a list can be left.
+    """
+    stem = word.removesuffix("ed")
+    if stem == word or len(stem) < 4:
+        return None
+    body = rf"(?:[a-z-]{{2,20}} ){{0,3}}{re.escape(stem)}e?(?![a-z])"
+    found = re.search(
+        r"(?:\b(?:is|are|remains?)|'s)(?P<not> not|n't)?(?: (?:currently|now|still|indeed))?"
+        rf" (?:under|on) {body}",
+        text,
+    )
+    if found is None:
+        return None
+    return "no" if found["not"] else "yes"
 
 
 def says_missing(text: str) -> tuple[int, int] | None:

@@ -17,8 +17,9 @@ from labelkit.grounding.folding import fold_values
 from labelkit.grounding.keys import derive_key
 from labelkit.grounding.match import Answer, Match, Verdict, match_value, read_answer
 from labelkit.grounding.numbers import as_decimal
-from labelkit.grounding.origins import EvidenceBase, Origin, strength
+from labelkit.grounding.origins import EvidenceBase, Origin
 from labelkit.grounding.payloads import as_json, leaves
+from labelkit.grounding.strength import strength
 from labelkit.grounding.values import Value, scan
 from labelkit.grounding.wording import content_words, occurrences
 
@@ -96,7 +97,9 @@ def read_statements(
     if len(answer.values) > _MOST_VALUES:
         return _unread(key)
     base = _evidence(task, messages, executed)
-    origins = [base.origin(value, answer.text) for value in answer.values]
+    origins = base.follow(
+        answer.values, [base.origin(value, answer.text) for value in answer.values]
+    )
     answer.strangers = tuple(
         v for v, o in zip(answer.values, origins, strict=True) if o.source == "nowhere"
     )
@@ -106,15 +109,16 @@ def read_statements(
     verdict, why = _overall(key, found)
     wanted = {span for match in found for span in match.spans}
     invented, unsure = _ungrounded(answer, wanted)
+    places = [(v.start, v.end) for v in invented] + [p for match in found for p in match.others]
     if base.cut:
         # What was not read to its end may hold them.
-        invented, unsure = [], unsure + [(v.start, v.end) for v in invented]
+        invented, places, unsure = [], [], unsure + places
     kinds = {_kind_of(k) for k in key.values}
     return Statements(
         key=verdict,
         why=why,
         evidence=_evidence_of(answer, sorted(wanted)),
-        invented=_evidence_of(answer, [(v.start, v.end) for v in invented]),
+        invented=_evidence_of(answer, places),
         invented_apart=any(
             v.kind in {"identifier", "datetime"} and v.kind not in kinds for v in invented
         ),

@@ -15,8 +15,9 @@ from decimal import Decimal
 from typing import Literal
 
 from labelkit.grounding.folding import fold_values
-from labelkit.grounding.origins import EvidenceBase, Origin, Strength, strength
+from labelkit.grounding.origins import EvidenceBase, Origin
 from labelkit.grounding.payloads import as_json, leaves
+from labelkit.grounding.strength import Strength, strength
 from labelkit.grounding.values import Value, scan
 
 Given = Literal["question", "tool_result"]

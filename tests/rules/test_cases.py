@@ -16,7 +16,7 @@ import pytest
 
 from labelkit.rules.registry import classifier
 from tests.rules.case_schemes import SCHEMES
-from tests.rules.case_types import Case, policy_of
+from tests.rules.case_types import Case, policy_of, same_label
 from tests.rules.rows import RUBRIC, task_of_case, trace_of_case
 
 RIGHT, ABSTAINED = "right", "abstained"
@@ -44,7 +44,7 @@ def outcome(case: Case) -> tuple[str, str]:
     told = f"{said.label} ({said.reason}) {said.flags}"
     if said.label is None:
         return (ABSTAINED if case["rule_may_abstain"] else "abstained though forbidden"), told
-    if said.label != right["label"]:
+    if not same_label(said.label, right["label"]):
         return "wrong", told
     if missing := set(right["flags"]) - set(said.flags):
         return "flag missing", f"{told}, lacks {sorted(missing)}"

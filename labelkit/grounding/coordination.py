@@ -1,0 +1,57 @@
+"""What else stands in a list: the members of a set, and a name that is none of them.
+
+"Lithium, digoxin and phenytoin" for a set without phenytoin says more than was returned. Only
+plain words in the very places of the list count: after a comma, an "and", or a bullet. What is
+said about a member (brackets, clauses, doses) is passed over, so that a doubt never counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_MARK = r"(?:,\s?(?:and |or |as well as )?| and | or | as well as | plus | & |;\s?)(?:also |with )?"
+_BULLET = r"\s*\n[ \t]*(?:[-*\u2022]|\d{1,2}[.)])[ \t]+"
+_ITEM = r"(?P<item>[^\W\d_][^\W_]{4,30})"
+_AFTER = re.compile(rf"(?:[*_`]{{0,2}})(?:{_MARK}|{_BULLET})[*_`]{{0,2}}{_ITEM}")
+_ENDS = re.compile(r"[*_`]{0,2}(?:[.;,!]|$|\n| and | or )")
+_PLAIN_WORDS = frozenset((
+    "others", "other", "another", "among", "including", "respectively", "according", "based",
+    "please", "consult", "avoid", "caution", "should", "these", "those", "there", "which", "while",
+    "where", "listed", "given", "returned", "shown", "above", "below", "total", "items", "three",
+    "seven", "eight", "whereas", "though", "although", "however", "therefore", "hence", "either",
+    "neither", "nothing", "together", "overall", "because", "since", "about", "after", "before",
+    "confirmed", "severe", "moderate", "minor", "major", "unordered", "ordered", "thanks", "cheers",
+))  # fmt: skip
+
+
+def others_named(
+    text: str, members: Sequence[tuple[int, int]], given: str
+) -> list[tuple[int, int]]:
+    """Return the places of further list items that are no members and were not given.
+
+    Args:
+        text: the folded, lower-cased answer.
+        members: the places where members of the set stand.
+        given: everything the model was given, lower-cased.
+
+    Returns:
+        Ranges of ``text``, in order.
+    """
+    found: list[tuple[int, int]] = []
+    taken = sorted(members)
+    starts = {start for start, _ in taken}
+    ends = [end for _, end in taken]
+    while ends:
+        match = _AFTER.match(text, ends.pop())
+        if match is None:
+            continue
+        place, word = match.span("item"), match["item"]
+        if place[0] in starts or not _ENDS.match(text, place[1]) or word in _PLAIN_WORDS:
+            continue
+        if word.endswith("ly") or word.removesuffix("s") in given:
+            continue
+        found.append(place)
+        starts.add(place[0])
+        ends.append(place[1])
+    return sorted(found)

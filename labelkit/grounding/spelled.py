@@ -1,0 +1,24 @@
+"""Numbers and times in words: seen, so that nothing is concluded from digits that are not there.
+
+Only small whole numbers are read; what else is spelled out is left to the judges.
+"""
+
+from __future__ import annotations
+
+import re
+
+NUMBER_WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven",
+    "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
+    "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+SPELLED = re.compile(
+    r"\b(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b|\bpoint (?:zero|one|two"
+    r"|three|four|five|six|seven|eight|nine)\b|\bhalf a (?:million|billion|percent)"
+    r"|\band (?:a half|three quarters|a quarter)\b"
+    rf"|\b(?:an?|{'|'.join(NUMBER_WORDS[1:])}) (?:hundred|thousand|million|billion|trillion)\b"
+)
+SPELLED_TIME = re.compile(
+    rf"\b(?:half|quarter|couple|{'|'.join(NUMBER_WORDS)}|an?|thirty|forty|fifty)\b"
+    r"[^.\n\d]{0,16}\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b"
+)

@@ -1,0 +1,74 @@
+"""How much a value that comes from nowhere says: an invention, an open question, or plain wording.
+
+A docket number out of the blue is an invention; "about 30 days" may be everyday wording, and the
+number of a statute common knowledge. What is no clear invention is left to the judges.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from labelkit.grounding.stance import GENERAL, Stance, clause_before, stance
+from labelkit.grounding.values import Value
+
+Strength = Literal["strong", "unsure", "weak"]
+
+_REPORTER = re.compile(r"\d (?:U\. ?S\. \d|F\. ?(?:\dd|\dth|Supp)|S\. ?Ct\.)", re.IGNORECASE)
+# A call sign such as V7QX3 turns from letters to digits and back more often than any word does.
+_TURNS = re.compile(r"[A-Z](?=\d)|\d(?=[A-Z])")
+_ODD_TURNS = 3
+_LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
+_PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
+
+
+def strength(value: Value, text: str, said: Stance | None = None) -> Strength:
+    """How much an ungrounded value says: an invention, an open question, or everyday wording.
+
+    ``said`` is the stance of the value where it is known already.
+    """
+    if (said or stance(text, value.start, value.end)) != "asserted":
+        return "weak"
+    general = GENERAL.search(clause_before(text, value.start)) is not None
+    if value.kind == "identifier":
+        return _identifier_strength(value, text)
+    if value.kind == "citation":
+        # A volume and a page name one decision; the number of a rule may be common knowledge.
+        return "strong" if not general and _REPORTER.search(value.text) else "unsure"
+    if value.kind == "datetime":
+        when = value.whens[0]
+        full = when.month and (when.day or when.year)
+        return "unsure" if general or not full else "strong"
+    return _number_strength(value, text, general)
+
+
+def _identifier_strength(value: Value, text: str) -> Strength:
+    if "://" in text[max(0, value.start - 8) : value.end]:
+        return "weak"
+    digits = sum(c.isdigit() for c in value.canonical)
+    separators = sum(value.text.count(c) for c in "-/_")
+    if digits >= 4 or (digits >= 3 and separators >= 2):
+        return "strong"
+    odd = len(_TURNS.findall(value.text)) >= _ODD_TURNS and value.text.isupper()
+    return "unsure" if odd else "weak"
+
+
+def _number_strength(value: Value, text: str, general: bool) -> Strength:
+    if not value.readings:
+        return "unsure"
+    reading = value.readings[0]
+    number = abs(reading.value)
+    whole = number == number.to_integral_value() if number < 10**15 else True
+    bare = not value.currency and value.unit is None and value.readings == value.unscaled
+    if _LIST_MARK.search(text[max(0, value.start - 12) : value.start]) and text[
+        value.end : value.end + 1
+    ] in {".", ")"}:
+        return "weak"
+    if whole and not value.currency and (number <= 12 or number in _PLAIN):
+        return "weak"
+    year = bare and "," not in value.text and reading.digits == 4
+    if whole and year and 1900 <= number <= 2100:
+        return "unsure"
+    if general or value.kind == "duration":
+        return "unsure"
+    return "strong"
