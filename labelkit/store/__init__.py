@@ -7,6 +7,7 @@ traces       add_traces, rows, row, trace
 raters       add_rater, raters, add_rubric, rubric, rubrics
 labels       commit_labels, append_label, labels_of, label_counts
 pending      pending, pending_rows, pending_ids: the work list of a rater
+claims       rows in the hands of one of several workers (PostgreSQL)
 completions  completions (the cache), exchanges, usage (the ledger)
 endpoints    learn, learnt: what an endpoint takes
 growth       growth: has anything been added since?

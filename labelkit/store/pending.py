@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, bindparam, case, exists, func, select
 from labelkit.domain.label import Outcome
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
+from labelkit.store.claims import Claims
 from labelkit.store.engine import Store
 from labelkit.store.raters import rater_ids
 from labelkit.store.selection import EVERYTHING, Order, Selection, chunks, ordered, selected
@@ -28,12 +29,14 @@ _SHARED_PAGES = 32
 class Pending:
     """One (trace, repeat) that a rater still owes; its labels get ``version``.
 
-    The version is 0, or one above the highest in force when a failed row is tried again.
+    The version is 0, or one above the highest in force when a failed row is tried again. ``item``
+    names the row where workers claim it; it is set where traces are read.
     """
 
     trace: str
     repeat: int
     version: int
+    item: str = ""
 
 
 def pending(
@@ -184,8 +187,13 @@ def pending_pages(
     selection: Selection = EVERYTHING,
     *,
     retry_failed: bool = False,
+    claims: Claims | None = None,
 ) -> Iterator[list[tuple[Pending, Trace, Task | None]]]:
     """Yield what ``pending_rows`` does in small pages that come in a random order.
+
+    With ``claims`` only rows that could be claimed are yielded, and each must be released when it
+    is done. Rows that other workers hold are asked for again after all others; while they are
+    held, empty pages come, at once: the caller should wait a moment at each.
 
     Inside a page the order is ``prefix``. Each page looks at the labels when it is reached, so
     processes that work on one store at once take different pages and share the work; wherever
@@ -200,9 +208,17 @@ def pending_pages(
     drawn = [array("q", page) for page in pages(ids, sizes, size)]
     if len(ids) > _SHARED_ROWS:
         random.shuffle(drawn)
-    for page in drawn:
-        if rows := list(debt.rows_of(store, reader, rater, page)):
-            yield rows
+    while drawn:
+        elsewhere = []
+        for page in drawn:
+            rows, held = debt.claimed_rows_of(store, reader, rater, page, claims)
+            if held:
+                elsewhere.append(held)
+            if rows:
+                yield rows
+        drawn = elsewhere
+        if drawn:
+            yield []
 
 
 _DIGESTS = select(TRACE.c.id, TRACE.c.digest).where(
@@ -216,6 +232,11 @@ _STANDING = select(
     LABEL.c.question.in_(bindparam("questions", expanding=True)),
     LABEL.c.repeat < bindparam("repeats"),
 )
+
+
+def _item(trace_id: int, repeat: int) -> str:
+    """The name of a row among claims."""
+    return f"{trace_id}:{repeat}"
 
 
 @dataclass(frozen=True)
@@ -261,7 +282,30 @@ class _Debt:
         values = dict(zip(wanted, reader.read(wanted), strict=True))
         for trace_id, repeat, version in owed:
             trace, task = values[trace_id]
-            yield Pending(trace.digest, repeat, version), trace, task
+            yield Pending(trace.digest, repeat, version, _item(trace_id, repeat)), trace, task
+
+    def claimed_rows_of(
+        self,
+        store: Store,
+        reader: PageReader,
+        rater: str,
+        page: Sequence[int],
+        claims: Claims | None,
+    ) -> tuple[list[tuple[Pending, Trace, Task | None]], array[int]]:
+        """Return what is owed for one page and could be claimed, and the traces others hold."""
+        if claims is None:
+            return list(self.rows_of(store, reader, rater, page)), array("q")
+        with store.reading() as connection:
+            owed = self.of_page(store, connection, rater, page)
+        names = {_item(trace_id, repeat): trace_id for trace_id, repeat, _ in owed}
+        mine = claims.take(list(names))
+        held = dict.fromkeys(names[name] for name in names if name not in mine)
+        wanted = {names[name] for name in mine}
+        # Whoever held a row committed it before letting go, so what is owed is looked up again.
+        read = self.rows_of(store, reader, rater, [t for t in page if t in wanted])
+        rows = [found for found in read if found[0].item in mine]
+        claims.release(mine - {found[0].item for found in rows})
+        return rows, array("q", held)
 
     def _owed(self, labels: dict[str, tuple[int, str]]) -> int | None:
         """Return the version that is owed, or None when the row is done."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, inspect, text
 
-HEAD = "0004"
+HEAD = "0005"
 """Schema version that this labelkit reads and writes; a test compares it with the scripts."""
 
 _VERSION_TABLE = "alembic_version"

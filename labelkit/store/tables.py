@@ -216,6 +216,19 @@ class TaskSetRow(Row, table=True):
     body: str = Field(sa_type=Text, nullable=False)
 
 
+class ClaimRow(Row, table=True):
+    """A row of some work in the hands of one of several workers, until ``expires_at``."""
+
+    __tablename__ = "claim"
+    __table_args__ = (UniqueConstraint("work", "item"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    work: str = Field(max_length=64)
+    item: str = Field(max_length=64)
+    owner: str = Field(max_length=36, index=True)
+    expires_at: datetime = Field(sa_type=UtcTime, nullable=False)
+
+
 METADATA = review_tables.METADATA
 META = METADATA.tables["meta"]
 TASK = METADATA.tables["task"]
@@ -227,3 +240,4 @@ LABEL = METADATA.tables["label"]
 COMPLETION = METADATA.tables["completion"]
 ENDPOINT = METADATA.tables["endpoint"]
 TASK_SET = METADATA.tables["task_set"]
+CLAIM = METADATA.tables["claim"]
