@@ -1,26 +1,39 @@
-"""How fast traces come in, beside the least that any reader must do.
+"""How fast an import is, beside the least that any import must do.
 
-Generates JSON Lines of tau-like traces (about 22 kB each), then measures in one run:
+Generates JSON Lines of tau-like traces (about 22 kB each), then measures, turn and turn about:
 
-    floor   json.loads of every line, values appended to a list
-    read    labelkit.formats.read_file: sniff, decode, validate, content address
+    floor   orjson.loads of every line and one bulk insert of the raw text into SQLite
+    import  labelkit's import_file into a new store: decode, check, address, store
+    again   the same import into the same store: nothing new
+    read    labelkit.formats.read_file: built and validated traces, no store
 
-Both in CPU seconds of this process, best of three. What is printed is their ratio, because
-absolute numbers belong to one machine. Run: python benchmarks/import_speed.py [--traces N]
+CPU seconds of this process (all threads) and wall seconds, best of the rounds; what counts is the
+ratio to the floor, because absolute numbers belong to one machine. With --memory the peak of
+resident memory is measured on a file of that many megabytes, in a child process.
+
+Run: python benchmarks/import_speed.py [--traces N] [--rounds N] [--memory MB]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
+import resource
+import sqlite3
+import subprocess
+import sys
 import tempfile
 import time
-import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import orjson
+
 from labelkit.formats.registry import read_file
+from labelkit.store import Store
+from labelkit.workflows.ingest import import_file
 
 _WORDS = (
     "flight",
@@ -56,50 +69,118 @@ def trace_row(number: int, rng: random.Random) -> dict[str, object]:
     return {"model": "m", "task_id": str(number), "task_set": "bench", "messages": messages}
 
 
-def floor(path: Path) -> int:
-    kept = []
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            kept.append(json.loads(line))  # noqa: PERF401 - the plain loop people write
-    return len(kept)
+def write(path: Path, count: int) -> None:
+    """Write ``count`` different traces; beyond 500 the texts repeat and only the ids differ."""
+    rng = random.Random(0)
+    made = [trace_row(number, rng) for number in range(min(count, 500))]
+    with path.open("wb") as file:
+        for number in range(count):
+            file.write(orjson.dumps(made[number % len(made)] | {"task_id": str(number)}) + b"\n")
 
 
-def read(path: Path) -> int:
+def floor(path: Path, place: Path) -> int:
+    def rows() -> Iterator[tuple[str]]:
+        with path.open("rb") as file:
+            for line in file:
+                orjson.loads(line)
+                yield (line.decode(),)
+
+    connection = sqlite3.connect(place)
+    connection.execute("CREATE TABLE raw (body TEXT)")
+    count = connection.executemany("INSERT INTO raw VALUES (?)", rows()).rowcount
+    connection.commit()
+    connection.close()
+    return count
+
+
+def imported(path: Path, place: Path) -> int:
+    with Store.open(f"sqlite:///{place}", create=True) as store:
+        return import_file(store, path).traces_new
+
+
+def again(path: Path, place: Path) -> int:
+    with Store.open(f"sqlite:///{place}") as store:
+        done = import_file(store, path)
+    if done.traces_new:
+        raise SystemExit(f"a second import brought {done.traces_new} new traces")
+    return done.traces_known
+
+
+def read(path: Path, place: Path) -> int:  # noqa: ARG001 - the others write
     return sum(1 for _ in read_file(path))
 
 
-def best(work: Callable[[Path], int], path: Path, expected: int) -> float:
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        count = work(path)
-        times.append(time.process_time() - start)
-        if count != expected:
-            raise SystemExit(f"{work.__name__}: read {count} of {expected} traces")
-    return min(times)
+def timed(work: Callable[[Path, Path], int], path: Path, place: Path, expected: int) -> list[float]:
+    cpu, wall = time.process_time(), time.perf_counter()
+    count = work(path, place)
+    spent = [time.process_time() - cpu, time.perf_counter() - wall]
+    if count != expected:
+        raise SystemExit(f"{work.__name__}: {count} of {expected} traces")
+    return spent
+
+
+def measure(path: Path, count: int, rounds: int) -> dict[str, list[float]]:
+    """Best CPU and wall seconds of each kind of work."""
+    best: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            store = Path(folder) / "store.db"
+            imported(_warm(Path(folder)), store)  # the store's making is no part of a throughput
+            for work, place in ((floor, Path(folder) / "raw.db"), (imported, store),
+                                (again, store), (read, store)):  # fmt: skip
+                spent = timed(work, path, place, count)
+                known = best.get(work.__name__, spent)
+                best[work.__name__] = [min(pair) for pair in zip(known, spent, strict=True)]
+    return best
+
+
+def _warm(folder: Path) -> Path:
+    path = folder / "warm.jsonl"
+    path.write_bytes(orjson.dumps(trace_row(0, random.Random(1)) | {"task_set": "warm"}) + b"\n")
+    return path
+
+
+def peak_of(megabytes: int) -> None:
+    """Import a file of that size in this process and print the peak of resident memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "big.jsonl"
+        write(path, megabytes * 1_000_000 // 22_000)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        cpu, wall = time.process_time(), time.perf_counter()
+        count = imported(path, Path(folder) / "store.db")
+        spent = f"{time.process_time() - cpu:.1f} s CPU, {time.perf_counter() - wall:.1f} s wall"
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        size = path.stat().st_size / 1e6
+    print(f"{size:.0f} MB, {count} traces: {spent}; resident {before:.0f} MB -> {after:.0f} MB")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--traces", type=int, default=2000)
-    count = parser.parse_args().traces
-    rng = random.Random(0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", type=int, metavar="MB")
+    parser.add_argument("--peak-of", type=int, help=argparse.SUPPRESS)
+    wanted = parser.parse_args()
+    if wanted.peak_of:
+        peak_of(wanted.peak_of)
+        return
+    if wanted.memory:
+        for size in (max(wanted.memory // 10, 1), wanted.memory):
+            command = [sys.executable, __file__, "--peak-of", str(size)]
+            subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": "."})
+        return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "traces.jsonl"
-        with path.open("w", encoding="utf-8") as file:
-            for number in range(count):
-                file.write(json.dumps(trace_row(number, rng)) + "\n")
+        write(path, wanted.traces)
         megabytes = path.stat().st_size / 1e6
-        plain, ours = best(floor, path, count), best(read, path, count)
-        tracemalloc.start()
-        read(path)
-        peak = tracemalloc.get_traced_memory()[1] / 1e6
-    print(f"{count} traces, {megabytes:.1f} MB")
-    for name, seconds in (("floor: json.loads", plain), ("read: read_file", ours)):
-        rate = f"{megabytes / seconds:8.0f} MB/s"
-        print(f"{name:<20}{seconds:8.3f} s CPU {rate} {1e3 * seconds / count:8.3f} ms per trace")
-    print(f"throughput of read_file against the floor: {plain / ours:.2f}")
-    print(f"peak memory of read_file: {peak:.1f} MB")
+        best = measure(path, wanted.traces, wanted.rounds)
+    print(f"{wanted.traces} traces, {megabytes:.1f} MB, best of {wanted.rounds}")
+    for name, (cpu, wall) in best.items():
+        print(
+            f"{name:<10}{1e6 * cpu / wanted.traces:8.0f} us CPU{1e6 * wall / wanted.traces:8.0f} us"
+            f" wall per trace; throughput against the floor: {best['floor'][0] / cpu:.2f} CPU,"
+            f" {best['floor'][1] / wall:.2f} wall"
+        )
 
 
 if __name__ == "__main__":

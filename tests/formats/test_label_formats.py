@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from labelkit.domain.trace_text import TraceText
+from labelkit.formats.jsonstream import json_records
 from labelkit.formats.reader import Rating, ReadOptions
 from labelkit.formats.registry import LABEL_FORMATS, LossReport, read_file, sniff_format
 from tests.formats.writing import one_file, write_lines
@@ -224,8 +225,6 @@ def test_agentrx_root_causes(shared: Path) -> None:
 
 def test_agentrx_failures_by_category(shared: Path) -> None:
     path = shared / "real/agentrx_tau_retail/tau_ground_truth.json"
-    from labelkit.formats.jsonstream import json_records  # noqa: PLC0415
-
     rows = [record.value for record in json_records(path)]
     failures = [failure for row in rows for failure in row["failures"]]
     assert len(failures) == 39
