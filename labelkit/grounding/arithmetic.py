@@ -59,7 +59,7 @@ def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
         if "[" in path:
             groups.setdefault(_INDEX.sub("[*]", path), []).append(number)
     results: list[float] = []
-    for numbers in groups.values():
+    for numbers in (*groups.values(), *_siblings(operands)):
         if len(numbers) > 1:
             total = sum(numbers)
             results += [total, total / len(numbers), max(numbers) - min(numbers)]
@@ -76,6 +76,16 @@ def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
         pairs = _pairs(np.array(kept), every=few)
         flat = np.concatenate((flat, pairs)) if results else pairs
     return Computed(np.abs(flat), how, block, few)
+
+
+def _siblings(operands: tuple[tuple[float, str], ...]) -> list[list[float]]:
+    """The numbers of one object, where there are three or more: their total may be told."""
+    objects: dict[str, list[float]] = {}
+    for number, path in dict.fromkeys(operands):
+        parent, dot, _ = path.rpartition(".")
+        if dot:
+            objects.setdefault(parent, []).append(number)
+    return [found for found in objects.values() if 3 <= len(found) <= ALL_OPERATIONS]
 
 
 def compute_on(stated: Sequence[float], operands: Sequence[float]) -> Computed:

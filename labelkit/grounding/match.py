@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
 from labelkit.domain.task import KeyValue
 from labelkit.grounding.answer import Answer, read_answer
-from labelkit.grounding.binding import Mention, bound, mentions_of
 from labelkit.grounding.compare import Target, compare, far
 from labelkit.grounding.coordination import others_named
 from labelkit.grounding.folding import fold_values
+from labelkit.grounding.mentions import Match, Verdict, decide
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.spelled import NUMBER_WORDS, SPELLED, SPELLED_TIME
 from labelkit.grounding.stance import (
-    CONTRAST,
-    Stance,
     clause_before,
     hedged,
     tells_a_loss,
@@ -40,25 +37,17 @@ from labelkit.grounding.wording import (
 
 __all__ = ["Answer", "Match", "Verdict", "match_value", "read_answer"]
 
-Verdict = Literal["match", "no", "unsure"]
 _WORDS = re.compile(r"[A-Za-z]{3,}")
 _YES_OR_NO = re.compile(r"\b(?:yes|no|true|false|until|was)\b")
 _AS_FRACTION = re.compile(r"\b(?:fraction|proportion|ratio|decimal)\b")
-_HANDED_ON = 20
+_LEFT_OUT = re.compile(
+    r"\b(?:no|without|excluding|except(?: for)?|free of|not|nor|neither|lacks?)\s(?:any\s)?$"
+)
+_LABEL = re.compile(
+    r"([a-z][\w ]{0,30}?)[\"'`*]*\s?(?:\(([a-z]{1,8})\))?[\"'`*]*\s?[:=|]\s*[\"'`*]*$"
+)
+_LABEL_REACH = 48
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """The verdict on one key value, with the mentions it rests on (folded offsets).
-
-    ``others`` are the places of list items that stand among the members of a set and are none.
-    """
-
-    verdict: Verdict
-    spans: tuple[tuple[int, int], ...] = ()
-    why: str = ""
-    others: tuple[tuple[int, int], ...] = ()
 
 
 def match_value(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]] = ()) -> Match:
@@ -72,48 +61,6 @@ def match_value(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]
     if not answer.text:
         return Match("no", why="empty")
     return _MATCHERS[key.type](key, answer, rivals)
-
-
-def _settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> Match:
-    """Weigh mentions by stance: asserted ones decide, unless a stranger is preferred after them."""
-    stances = [(s, e, _stance(answer, s, e)) for s, e in found]
-    asserted = [(s, e) for s, e, kind in stances if kind == "asserted"]
-    competitors = [
-        v.start
-        for v in answer.values
-        if _competes(v, answer) and answer.stance(v.start, v.end) == "asserted"
-    ] if numeric else []  # fmt: skip
-    if not asserted:
-        refused = any(kind in {"negated", "denied"} for _, _, kind in stances)
-        return Match("no" if refused and competitors else "unsure", tuple(found), "not asserted")
-    last = max(e for _, e in asserted)
-    later = [c for c in competitors if c > last]
-    if later and CONTRAST.search(answer.text, last, later[0]):
-        return Match("no", tuple(asserted), "set aside for another value")
-    traps = [v for v in answer.values if _is_trap(v, answer) and v.start in competitors]
-    if traps and not any(CONTRAST.search(answer.text, v.end, last) for v in traps):
-        return Match("unsure", tuple(asserted), "a trap value is asserted too")
-    return Match("match", tuple(asserted))
-
-
-def _stance(answer: Answer, start: int, end: int) -> Stance:
-    """The stance of a mention; a "not" that is part of a passage handed on denies nothing."""
-    kind = answer.stance(start, end)
-    if kind != "asserted" and answer.given:
-        before = clause_before(answer.lower, start)[-_HANDED_ON:].lstrip()
-        if before and before + answer.lower[start:end] in answer.given:
-            return "asserted"
-    return kind
-
-
-def _is_trap(value: Value, answer: Answer) -> bool:
-    return bool(answer.traps) and any(
-        r.value in answer.traps for r in (*value.readings, *value.unscaled)
-    )
-
-
-def _competes(value: Value, answer: Answer) -> bool:
-    return value.kind == "number" and (value in answer.strangers or _is_trap(value, answer))
 
 
 def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
@@ -145,7 +92,7 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
     good = good or _other_whole(wanted, answer)
     if not good and not weak and SPELLED.search(answer.lower):
         return Match("unsure", why="numbers are spelled out")
-    return _decide(key, answer, rivals, good, weak, numeric=True)
+    return decide(key, answer, rivals, good, weak, numeric=True)
 
 
 def _as_asked(value: Value, target: Target, answer: Answer) -> bool:
@@ -169,37 +116,6 @@ def _other_whole(wanted: Decimal, answer: Answer) -> list[tuple[int, int]]:
     return [m.span() for m in re.finditer(rf"(?<![\d.,-]){spaced}(?![\d,]|\.\d)", answer.text)]
 
 
-def _decide(
-    key: KeyValue,
-    answer: Answer,
-    rivals: Sequence[tuple[str, str]],
-    good: Sequence[tuple[int, int]],
-    weak: Sequence[tuple[int, int]] = (),
-    numeric: bool = False,
-) -> Match:
-    """Choose among mentions that state the value: they must belong to the key's entity."""
-    if not good:
-        return Match("unsure", tuple(weak), "loosely stated") if weak else Match("no")
-    if key.entity is None:
-        return _settle(answer, good, numeric)
-    names = [(key.entity, key.path or ""), *rivals]
-    mentions: list[Mention] = []
-    for entity, path in dict(names).items():
-        mentions.extend(mentions_of(entity, answer.lower, answer.values, path))
-    mentions.sort(key=lambda m: m.start)
-    numbers = [v for v in answer.values if v.readings]
-    owners = [(s, e, bound(answer.lower, s, e, mentions, numbers)) for s, e in good]
-    mine = [(s, e) for s, e, owner in owners if owner == key.entity]
-    if mine:
-        return _settle(answer, mine, numeric)
-    if all(owner is not None for _, _, owner in owners):
-        return Match("no", tuple(good), "said of another thing")
-    free = [(s, e) for s, e, owner in owners if owner is None]
-    return Match("unsure", tuple(free), "of what it is said is open") if rivals else _settle(
-        answer, free, numeric
-    )  # fmt: skip
-
-
 def _datetime(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
     given = read_time(str(key.value))
     if given is None:
@@ -215,7 +131,7 @@ def _datetime(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) 
                 (weak if when.alternative else good).append((value.start, value.end))
             elif verdict == "unsure":
                 weak.append((value.start, value.end))
-    return _decide(key, answer, rivals, good, weak)
+    return decide(key, answer, rivals, good, weak)
 
 
 def _time_verdict(when: When, given: When, local: When, asked: bool) -> Verdict:
@@ -264,9 +180,39 @@ def _duration(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) 
             good.append((value.start, value.end))
         elif distance * 2 <= step or (distance <= step and hedged(answer.text, value.start)):
             weak.append((value.start, value.end))
+    _add_bare(key, answer, (wanted, unit, base), good, weak)
     if not good and not weak and SPELLED_TIME.search(answer.lower):
         return Match("unsure", why="numbers are spelled out")
-    return _decide(key, answer, rivals, good, weak)
+    return decide(key, answer, rivals, good, weak)
+
+
+def _add_bare(
+    key: KeyValue,
+    answer: Answer,
+    target: tuple[Decimal, str, str],
+    good: list[tuple[int, int]],
+    weak: list[tuple[int, int]],
+) -> None:
+    """Add the bare numbers that state the duration: by the unit of their label, or perhaps."""
+    wanted, unit, base = target
+    for value in answer.values:
+        if value.seconds is not None or not value.readings or value.unit is not None:
+            continue
+        told = _unit_of_label(answer.lower, value.start, key)
+        if convert(value.readings[0].value, told or unit, base) == wanted:
+            (good if told else weak).append((value.start, value.end))
+
+
+def _unit_of_label(text: str, start: int, key: KeyValue) -> str | None:
+    """The unit told by the name before a bare number: ``"delay_min": 35``, ``Wait (min): 35``."""
+    label = _LABEL.search(text, max(0, start - _LABEL_REACH), start)
+    if label is None:
+        return None
+    name = label[1].strip().replace(" ", "_")
+    told = unit_of(label[2]) or unit_in_path(name)
+    if told is None and name == (key.path or "").rpartition(".")[2].lower():
+        told = unit_of(key.unit)
+    return "min" if told == "m" else told
 
 
 def _on_a_clock(value: Value) -> Decimal | None:
@@ -294,14 +240,17 @@ def _enum(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> M
     found = list(occurrences(str(key.value), answer.lower))
     if not found:
         return Match("no", why="not named")
-    return _decide(key, answer, rivals, found)
+    named = [(s, e) for s, e in found if not _LEFT_OUT.search(clause_before(answer.lower, s))]
+    if not named:
+        return Match("unsure", tuple(found), "named as left out")
+    return decide(key, answer, rivals, named)
 
 
 def _text(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
     wanted = fold_values(str(key.value)).text
     found = list(occurrences(wanted, answer.lower))
     if found:
-        return _decide(key, answer, rivals, found)
+        return decide(key, answer, rivals, found)
     if _is_name(wanted) and any(_is_another(v, wanted, answer) for v in answer.values):
         return _identifier(key, answer, rivals)
     return Match("unsure", why="other words may say the same")
@@ -329,7 +278,7 @@ def _citation(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) 
         for v in answer.values
         if v.kind == "citation" and cites(v.canonical, wanted[0])
     ]
-    return _decide(key, answer, rivals, found)
+    return decide(key, answer, rivals, found)
 
 
 def _identifier(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
@@ -337,7 +286,7 @@ def _identifier(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]
     found = [(v.start, v.end) for v in answer.values if v.canonical == wanted]
     if not found:
         found = list(occurrences(str(key.value), answer.lower))
-    return _decide(key, answer, rivals, found)
+    return decide(key, answer, rivals, found)
 
 
 def _members(key: KeyValue, answer: Answer) -> list[Match]:

@@ -53,17 +53,25 @@ _CLOCK = re.compile(
 _ZONE = re.compile(
     r"\s?\(?(?P<iso>Z\b|[+-]\d{2}:?\d{2}\b)"
     r"|\s?\(?(?P<utc>(?:UTC|GMT)(?:\s?[+-]\s?\d{1,2}(?::?\d{2})?)?)(?!\w)"
-    r"|\s?\(?(?P<abbr>JST|KST|IST|CET|CEST|EET|EEST|BST|WET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|ET|PT|CT"
+    r"|\s?\(?(?P<abbr>JST|KST|IST|CET|CEST|MEZ|MESZ|EET|EEST|BST|WET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|ET|PT|CT"
     r"|AEST|AEDT|SGT|HKT)\b"
-    r"|\s?\(?(?:in )?(?P<city>[A-Z][A-Za-z]+(?:[ _][A-Z][A-Za-z]+)?) (?:local )?time\b"
+    r"|\s?\(?(?:in )?(?P<city>[A-Z][A-Za-z]+(?:[ _][A-Z][A-Za-z]+)?) (?:local )?[Tt]ime\b"
 )
 _ABBREVIATIONS = {
-    "JST": 540, "KST": 540, "IST": 330, "CET": 60, "CEST": 120, "EET": 120, "EEST": 180,
+    "JST": 540, "KST": 540, "IST": 330, "CET": 60, "CEST": 120, "MEZ": 60, "MESZ": 120,
+    "EET": 120, "EEST": 180,
     "BST": 60, "WET": 0, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420,
     "MDT": -360, "PST": -480, "PDT": -420, "AEST": 600, "AEDT": 660, "SGT": 480, "HKT": 480,
 }  # fmt: skip
 _REGIONS = {"ET": "America/New_York", "PT": "America/Los_Angeles", "CT": "America/Chicago",
-            "Eastern": "America/New_York", "Pacific": "America/Los_Angeles"}  # fmt: skip
+            "Eastern": "America/New_York", "Pacific": "America/Los_Angeles",
+            "Central": "America/Chicago", "Mountain": "America/Denver", "Japan": "Asia/Tokyo",
+            "Japanese": "Asia/Tokyo", "India": "Asia/Kolkata", "Indian": "Asia/Kolkata",
+            "Korea": "Asia/Seoul", "Korean": "Asia/Seoul", "China": "Asia/Shanghai",
+            "Chinese": "Asia/Shanghai", "UK": "Europe/London", "British": "Europe/London",
+            "Mumbai": "Asia/Kolkata", "Delhi": "Asia/Kolkata", "Beijing": "Asia/Shanghai",
+            "Francisco": "America/Los_Angeles", "Seattle": "America/Los_Angeles",
+            "Boston": "America/New_York", "Washington": "America/New_York"}  # fmt: skip
 _TIME_SIGN = re.compile(
     r"\d(?:[-/.:T\u5e74]\d|\s?[aApP]\.?[mM])|[Jj][au][nl]|[FfSs]e[bp]|[Mm]a[ry]|[Aa](?:pr|ug)|Oct|oct"
     r"|Nov|nov|[Dd]ec|JAN|FEB|MAR|APR|MAY|JU[NL]|AUG|SEP|OCT|NOV|DEC"

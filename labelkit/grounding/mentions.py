@@ -1,0 +1,118 @@
+"""Which mentions of a value count: those that are asserted, and said of the right thing.
+
+A value may be named and denied, remembered and set aside, or put on the wrong row. Here the
+mentions of one value are weighed; what states the value at all is decided in ``match``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from labelkit.domain.task import KeyValue
+from labelkit.grounding.answer import Answer
+from labelkit.grounding.binding import Mention, bound, mentions_of
+from labelkit.grounding.stance import CONTRAST, Stance, clause_before
+from labelkit.grounding.values import Value
+
+Verdict = Literal["match", "no", "unsure"]
+_HANDED_ON = 20
+_EARLIER = re.compile(
+    r"\b(?:previously|formerly|earlier|once|(?:up|down) from|your old"
+    r"|the (?:old|former|previous))\b"
+    r"[^.;\d]{0,20}$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The verdict on one key value, with the mentions it rests on (folded offsets).
+
+    ``others`` are the places of list items that stand among the members of a set and are none.
+    """
+
+    verdict: Verdict
+    spans: tuple[tuple[int, int], ...] = ()
+    why: str = ""
+    others: tuple[tuple[int, int], ...] = ()
+
+
+def settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> Match:
+    """Weigh mentions by stance: asserted ones decide, unless a stranger is preferred after them."""
+    stances = [(s, e, _stance(answer, s, e)) for s, e in found]
+    asserted = [(s, e) for s, e, kind in stances if kind == "asserted"]
+    competitors = [
+        v.start
+        for v in answer.values
+        if _competes(v, answer) and answer.stance(v.start, v.end) == "asserted"
+    ] if numeric else []  # fmt: skip
+    if not asserted:
+        refused = any(kind in {"negated", "denied"} for _, _, kind in stances)
+        return Match("no" if refused and competitors else "unsure", tuple(found), "not asserted")
+    last = max(e for _, e in asserted)
+    later = [c for c in competitors if c > last]
+    if later and CONTRAST.search(answer.text, last, later[0]):
+        return Match("no", tuple(asserted), "set aside for another value")
+    traps = [v for v in answer.values if _is_trap(v, answer) and v.start in competitors]
+    traps = [v for v in traps if v.start > last or not _of_old(answer, v)]
+    if traps and not any(CONTRAST.search(answer.text, v.end, last) for v in traps):
+        return Match("unsure", tuple(asserted), "a trap value is asserted too")
+    return Match("match", tuple(asserted))
+
+
+def _stance(answer: Answer, start: int, end: int) -> Stance:
+    """The stance of a mention; a "not" that is part of a passage handed on denies nothing."""
+    kind = answer.stance(start, end)
+    if kind != "asserted" and answer.given:
+        before = clause_before(answer.lower, start)[-_HANDED_ON:].lstrip()
+        if before and before + answer.lower[start:end] in answer.given:
+            return "asserted"
+    return kind
+
+
+def _of_old(answer: Answer, value: Value) -> bool:
+    """Whether a value is told as an earlier one: "previously 35, now 47.2"."""
+    return _EARLIER.search(clause_before(answer.lower, value.start)) is not None
+
+
+def _is_trap(value: Value, answer: Answer) -> bool:
+    return bool(answer.traps) and any(
+        r.value in answer.traps for r in (*value.readings, *value.unscaled)
+    )
+
+
+def _competes(value: Value, answer: Answer) -> bool:
+    return value.kind == "number" and (value in answer.strangers or _is_trap(value, answer))
+
+
+def decide(
+    key: KeyValue,
+    answer: Answer,
+    rivals: Sequence[tuple[str, str]],
+    good: Sequence[tuple[int, int]],
+    weak: Sequence[tuple[int, int]] = (),
+    numeric: bool = False,
+) -> Match:
+    """Choose among mentions that state the value: they must belong to the key's entity."""
+    if not good:
+        return Match("unsure", tuple(weak), "loosely stated") if weak else Match("no")
+    if key.entity is None:
+        return settle(answer, good, numeric)
+    names = [(key.entity, key.path or ""), *rivals]
+    mentions: list[Mention] = []
+    for entity, path in dict(names).items():
+        mentions.extend(mentions_of(entity, answer.lower, answer.values, path))
+    mentions.sort(key=lambda m: m.start)
+    numbers = [v for v in answer.values if v.readings]
+    owners = [(s, e, bound(answer.lower, s, e, mentions, numbers)) for s, e in good]
+    mine = [(s, e) for s, e, owner in owners if owner == key.entity]
+    if mine:
+        return settle(answer, mine, numeric)
+    if all(owner is not None for _, _, owner in owners):
+        return Match("no", tuple(good), "said of another thing")
+    free = [(s, e) for s, e, owner in owners if owner is None]
+    return Match("unsure", tuple(free), "of what it is said is open") if rivals else settle(
+        answer, free, numeric
+    )  # fmt: skip
