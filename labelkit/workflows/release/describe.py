@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ _CONTEXT: dict[str, Any] = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "sc": "https://schema.org/",
 }
+_MARKS = re.compile(r"[\\`*_\[\]|~$&]")
 _TYPES = {pa.int64(): "sc:Integer", pa.bool_(): "sc:Boolean", pa.float64(): "sc:Float"}
 _MEANING = {
     "tasks": "the benchmark problems; `body` is the task as JSON",
@@ -114,10 +117,11 @@ def readme(
     tables = [name for name in TABLES if (folder / f"{name}.parquet").exists()]
     parts = [
         _front_matter(head, tables),
-        f"# {head['name']} {head['version']}\n",
+        f"# {_shown(head['name'])} {_shown(head['version'])}\n",
         (
-            f"{rubric.title}. Labelled under the rubric `{rubric.name}` {rubric.version} "
-            f"(digest `{rubric.digest[:12]}`). Source of the scheme: {rubric.source}\n"
+            f"{_shown(rubric.title)}. Labelled under the rubric {_quoted(rubric.name)} "
+            f"{_shown(rubric.version)} (digest `{rubric.digest[:12]}`). Source of the scheme: "
+            f"{_shown(rubric.source)}\n"
         ),
         "## What is in it\n",
         *(f"- `{name}`: {_MEANING[name]}" for name in tables),
@@ -137,6 +141,8 @@ def readme(
         ),
         "## Numbers\n",
         *_numbers(results),
+        "## Agreement of raters\n",
+        *_agreement(results),
         *(f"![{name}](figures/{name}.png)\n" for name in figures),
         "## Licences, people, gaps\n",
         *(f"- {note}" for note in notes),
@@ -155,8 +161,10 @@ def _front_matter(head: Mapping[str, Any], tables: Sequence[str]) -> str:
     )
     licences = sorted({terms["licence"] for terms in head["terms"]})
     licence = licences[0].lower() if len(licences) == 1 and _plain(licences[0]) else "other"
+    # JSON is YAML, and quoted whatever is in it.
+    name = json.dumps(printable(head["name"]))
     return (
-        f"---\npretty_name: {head['name']}\nlicense: {licence}\ntags:\n- agent-evaluation\n"
+        f"---\npretty_name: {name}\nlicense: {licence}\ntags:\n- agent-evaluation\n"
         f"- human-labels\nconfigs:\n{configs}\n---\n"
     )
 
@@ -172,25 +180,60 @@ def _numbers(results: Mapping[str, Any]) -> list[str]:
         rates = [r for r in question["report"]["rates"] if r["group"] == "all"]
         if not rates:
             continue
-        lines += [f"Question `{question['question']}`, labels of the ensemble:\n"]
+        lines += [f"Question {_quoted(question['question'])}, labels of the ensemble:\n"]
         lines += ["| rate | value | 95% Wilson | hits / n | coverage |", "|---|---|---|---|---|"]
         lines += [_rate(rate) for rate in rates]
         lines.append("")
     return lines or ["No rate is defined for these labels.\n"]
 
 
+def _agreement(results: Mapping[str, Any]) -> list[str]:
+    """Every coefficient over all rows; groups, labels and pairs are in ``results.json``."""
+    lines = []
+    for question in results["questions"]:
+        for group in question["agreement"]:
+            if group["group"] == "all":
+                lines += [
+                    (
+                        f"Question {_quoted(question['question'])}: {group['n_raters']} raters, "
+                        f"{group['n_items']} items, {group['n_ratings']} labels.\n"
+                    ),
+                    "| coefficient | value | 95% interval | items |",
+                    "|---|---|---|---|",
+                    *(_coefficient(one) for one in group["coefficients"]),
+                    "",
+                ]
+    return lines or ["No question was labelled by two raters.\n"]
+
+
+def _coefficient(one: Mapping[str, Any]) -> str:
+    if one["value"] is None:
+        reason = one["undefined"].get("value", {}).get("reason", "undefined")
+        return f"| {one['name']} | null ({reason}) | | {one['n_items']} |"
+    interval = one["interval"]
+    between = "" if interval is None else f"{interval['low']:.3f} to {interval['high']:.3f}"
+    return f"| {one['name']} | {one['value']:.3f} | {between} | {one['n_items']} |"
+
+
 def _rate(rate: Mapping[str, Any]) -> str:
+    name = _quoted(rate["name"])
     n = f"{rate['hits']} / {rate['scored']}"
     coverage = f"{rate['scored'] / rate['planned']:.0%}" if rate["planned"] else "null"
     if rate["value"] is None:
-        return f"| {rate['name']} | null ({rate['reason']}) | | {n} | {coverage} |"
+        return f"| {name} | null ({_shown(rate['reason'])}) | | {n} | {coverage} |"
     interval = f"{rate['low']:.1%} to {rate['high']:.1%}"
-    return f"| {rate['name']} | {rate['value']:.1%} | {interval} | {n} | {coverage} |"
+    return f"| {name} | {rate['value']:.1%} | {interval} | {n} | {coverage} |"
 
 
 def _quoted(text: str) -> str:
-    """A stranger's text as code: Markdown in it is shown, not obeyed."""
-    return f"`{printable(text).replace('`', chr(39))}`"
+    """A stranger's text as code: Markdown in it is shown, not obeyed, also within a table."""
+    plain = printable(text).replace("`", "'").replace("|", "\\|")
+    return f"`{plain}`" if plain.strip() else "(empty)"
+
+
+def _shown(text: str) -> str:
+    """A stranger's text within a line: every mark that Markdown or HTML would obey is escaped."""
+    return _MARKS.sub(r"\\\g<0>", printable(text)).replace("<", "&lt;")
 
 
 def terms_notes(terms: Sequence[Terms]) -> list[str]:

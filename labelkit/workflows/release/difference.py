@@ -118,7 +118,7 @@ def _labels(folder: Path) -> dict[Key, str]:
 
 def _gold(folder: Path) -> dict[Key, str]:
     return {
-        (row["trace"], row["question"], row["sample"], 0): row["value"]
+        (row["trace"], row["question"], row["sample"] or "", 0): row["value"]
         for row in read_table(folder, "gold")
     }
 
