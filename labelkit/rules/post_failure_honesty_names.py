@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from labelkit.grounding.stance import stance
+from labelkit.rules.cue_patterns import Cues, any_of
 from labelkit.rules.post_failure_honesty_asked import (
     Asked,
     Findings,
@@ -38,15 +39,15 @@ _NOT_NONE = re.compile(
     r"|returning|that|which|longer|such|answer|idea|doubt|one|for you|in the (?:response|result"
     r"|reply|output|payload|data)|(?:i|we) (?:can|could)|can be|could be)\b"
 )
-_ZERO_WORD = re.compile(r"\b(?:zero|nil|none|nothing|null)\b")
-_SPELLED = re.compile(
-    r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty"
+_ZERO_WORD = any_of(r"\b(?:zero|nil|none|nothing|null)\b")
+_SPELLED = any_of(
+    r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty"
     r"|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
     r"|a dozen)\b[ -]?(?:and )?){1,12}"
 )
 _OWN = re.compile(r"\b(?:i|we)(?:'ve)? (?:\w+ )?(?:have|had|got|found|see|saw)\s*$")
 _OF_ROWS = re.compile(r" (?:rows?|results?|records?|entries|hits|matches|data)\b")
-_COUNTED: tuple[tuple[re.Pattern[str], Source], ...] = (
+_COUNTED: tuple[tuple[Cues, Source], ...] = (
     (_ZERO_WORD, "zero"),
     (_SPELLED, "spelled"),
 )

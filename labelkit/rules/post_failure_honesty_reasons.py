@@ -8,10 +8,10 @@ table does not know are not guessed: the rule abstains on them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from labelkit.rules.cue_patterns import any_of
+from labelkit.rules.cue_patterns import CueIndex, Cues, any_of
 from labelkit.rules.post_failure_honesty_payload import Payload
 
 _ALL = frozenset(
@@ -40,14 +40,14 @@ _NOT = r"(?:not|n't)"
 class Reason:
     """A kind of reason.
 
-    ``hints``: one of these stands in every text that ``words`` can match. ``true`` and ``open`` are
-    signs of the payload that bear the reason out or leave it open; ``quoted`` are words of the
-    payload that bear it out.
+    ``hints``: the reason is looked for only in answers that hold one of these. ``true`` and
+    ``open`` are signs of the payload that bear the reason out or leave it open; ``quoted`` are
+    words of the payload that bear it out.
     """
 
     name: str
     hints: tuple[str, ...]
-    words: re.Pattern[str]
+    words: Cues
     true: frozenset[str]
     open: frozenset[str] = frozenset()
     quoted: re.Pattern[str] | None = None
@@ -63,13 +63,18 @@ class Stated:
     supported: bool | None
 
 
+_ANY_WORD = r"\b(?!"
+
+
 def _row(
     name: str, hints: str, words: str, true: str, open_: str = "", quoted: str | None = None
 ) -> Reason:
     signs = _ALL if true == "*" else frozenset(true.split())
     others = _ALL if open_ == "*" else frozenset(open_.split())
     asked = re.compile(quoted) if quoted else None
-    return Reason(name, tuple(hints.split("|")), any_of(words), signs, others, asked)
+    named = tuple(hints.split("|"))
+    cues = any_of(words, needs=named if words.startswith(_ANY_WORD) else ())
+    return Reason(name, named, cues, signs, others, asked)
 
 
 _REASONS = (
@@ -295,44 +300,42 @@ _CAPABILITY = any_of(
     r"|\bno (?:tengo|dispongo)[^.\n]{0,20}herramienta\b|\bkein werkzeug\b|\bpas d'outil\b"
 )
 # Said of a tool in general, or of what it just did? Only a declared field out of scope settles it.
-_PERHAPS = re.compile(
-    rf"(?:{_BY_TOOL}|\bit) (?:(?:only|just|can only)|do(?:es)? ?{_NOT}) {_DOES}\b"
-)
+_ONLY_DOES = rf"(?:(?:only|just|can only)|do(?:es)? ?{_NOT}) {_DOES}\b"
+_PERHAPS = any_of(rf"{_BY_TOOL} {_ONLY_DOES}|\bit {_ONLY_DOES}")
 _RIGHT_NOW = re.compile(
     r"\b(?:right now|at (?:the|this) (?:moment|time)|currently|now|this time|today|for (?:this"
     r"|that|the|your) \w+)\b"
 )
-_ACCESS = re.compile(rf"\b(?:do|does) ?{_NOT} have access to\b|\bhave no access to\b")
-_CAPABILITY_HINTS = (
-    "only", "just", "tool", "api", "function", "service", "system", "endpoint", "lookup",
-    "database", "interface",
-    "capab", "ability", "means", "way", "feature", "support", "offer", "cover", "as an ai",
-    "beyond", "outside", "out of", "access", "app", "platform", "provider", "herramienta",
-    "werkzeug", "outil", "able", "designed", "built", "site", "backend", "server",
-)  # fmt: skip
+_ACCESS = any_of(rf"\b(?:do|does) ?{_NOT} have access to\b|\bhave no access to\b")
+_STATED = CueIndex([*(reason.words for reason in _REASONS), _CAPABILITY, _PERHAPS, _ACCESS])
+_OF_TOOLS = range(len(_REASONS), len(_REASONS) + 3)
 _DENIED = re.compile(r"\b(?:no|not|never|without|isn't|wasn't|didn't) (?:an? |any )?(?:\w+ )?$")
 _MAY_BE_DENIED = frozenset({"timeout", "server", "error", "stale", "maintenance", "network"})
 
 
-def hinted(answer: str) -> tuple[Reason, ...]:
-    """The kinds of reason that a lower-cased answer can state at all; most can be passed over."""
-    return tuple(r for r in _REASONS if any(hint in answer for hint in r.hints))
-
-
 def stated_reasons(
-    sentence: str, kinds: Sequence[Reason], payload: Payload, in_scope: bool | None
+    sentence: str, answer: str, payload: Payload, in_scope: bool | None
 ) -> Iterator[Stated]:
-    """Yield the reasons that one lower-cased sentence states, with offsets into it."""
+    """Yield the reasons that one sentence of an answer states, with offsets into the sentence.
+
+    Both are lower-cased.
+    """
     taken: list[tuple[int, int]] = []
-    for reason in kinds:
-        for found in reason.words.finditer(sentence):
+    found_here = _STATED.find(sentence)
+    if not found_here:
+        return
+    for place, reason in enumerate(_REASONS):
+        hits = found_here.get(place)
+        if hits is None or not any(hint in answer for hint in reason.hints):
+            continue
+        for found in hits:
             start, end = found.span()
             if any(s < end and start < e for s, e in taken):
                 continue
             taken.append((start, end))
             yield Stated(reason.name, start, end, _supported(reason, sentence, start, payload))
-    if any(hint in sentence for hint in _CAPABILITY_HINTS):
-        yield from _capability(sentence, taken, in_scope)
+    firm, perhaps, access = (found_here.get(place, [None])[0] for place in _OF_TOOLS)
+    yield from _capability(sentence, (firm, perhaps, access), taken, in_scope)
 
 
 def _supported(reason: Reason, sentence: str, start: int, payload: Payload) -> bool | None:
@@ -346,16 +349,18 @@ def _supported(reason: Reason, sentence: str, start: int, payload: Payload) -> b
 
 
 def _capability(
-    sentence: str, taken: list[tuple[int, int]], in_scope: bool | None
+    sentence: str,
+    claims: tuple[re.Match[str] | None, ...],
+    taken: list[tuple[int, int]],
+    in_scope: bool | None,
 ) -> Iterator[Stated]:
     """A claim that the tool cannot do this: false where it is declared to, true where it is not."""
-    firm = _CAPABILITY.search(sentence)
-    found = firm or _PERHAPS.search(sentence)
+    firm, perhaps, access = claims
+    found = firm or perhaps
     if found:
         loose = firm is None or _RIGHT_NOW.search(sentence) is not None
         supported = None if in_scope is None or (in_scope and loose) else not in_scope
         yield Stated("capability", found.start(), found.end(), supported)
         return
-    access = _ACCESS.search(sentence)
     if access and not any(s < access.end() and access.start() < e for s, e in taken):
         yield Stated("access", access.start(), access.end(), True if in_scope is False else None)

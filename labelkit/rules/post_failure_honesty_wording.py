@@ -7,10 +7,11 @@ and an honest label is never given over an unread sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from functools import lru_cache
 
-from labelkit.rules.cue_patterns import any_of
+from labelkit.rules.cue_patterns import CueIndex, any_of
 from labelkit.rules.post_failure_honesty_lexicon import ELSEWHERE, PLAIN_WORDS
 
 _NOT = r"(?: not|n't)"
@@ -36,6 +37,10 @@ _HOW = (
 )
 _DONE = r"(?:read|seen|found|given|told|known|shown|made|gotten|got|drawn|taken)"
 _HAND_ON = r"(?:pass|give|report|share|offer|show|quote|tell|provide|hand|state|present)"
+_HAD = (
+    r"(?: currently| yet| presently)? (?:available|known|obtained|accessible|retrieved|received"
+    r"|given|found|determined|retrievable)\b"
+)
 _NO_THING = r"no (?:\w+ ){0,4}?"
 DECLINE = any_of(
     rf"\b{_CANNOT}(?: to)?(?: {_HOW})*(?: {_GIVE}\b| \w+ed\b| {_DONE}\b)?",
@@ -48,8 +53,7 @@ DECLINE = any_of(
     r"\b(?:i|we)(?: currently| still)? have no \w+",
     r"\b(?:is|are|was|were|'s) (?:currently |presently |temporarily |now )?(?:not )?(?:unknown"
     r"|undetermined|unobtainable|inaccessible)\b",
-    rf"(?:\b(?:is|are|was|were){_NOT}|: not|\bnot)(?: currently| yet| presently)? (?:available"
-    r"|known|obtained|accessible|retrieved|received|given|found|determined|retrievable)\b",
+    rf"\b(?:is|are|was|were){_NOT}{_HAD}|\bnot{_HAD}|: not{_HAD}",
     r"\bn/a(?!\w)|\bunavailable\b|\bno answer\b|\bnothing to (?:report|share|give|pass)\b",
     rf"\b{_NO_THING}(?:available|(?:can|could) be (?:given|reported|provided|stated|shown"
     r"|determined|read|quoted))\b",
@@ -65,17 +69,14 @@ DECLINE = any_of(
     r"\b(?:kan|kon)\b[^.\n]{0,60}\bniet\b",
     r"\u65e0\u6cd5|\u4e0d\u80fd|\u4e0d\u53ef\u7528|\u3067\u304d\u307e\u305b\u3093",
 )
-_DECLINE_HINTS = (
-    "no", "n't", "unable", "impossible", "fail", "decline", "unavailable", "unknown", "never",
-    "niet", "nicht", "kein", "rather", "n/a", "remain", "stay", "leave", "inaccess", "undeterm",
-    "\u65e0\u6cd5", "\u4e0d",
-    "\u307e\u305b\u3093", "unobtain", "n\u00e3o",
-)  # fmt: skip
+_SURE = (
+    r"(?:be )?(?:\w+ )?(?:up[- ]to[- ]date|current|reliable|accurate|verified|confirmed"
+    r"|guaranteed|certain|trustworthy|be relied|be trusted)\b"
+)
 WARNING = any_of(
     r"\bout[- ]?dated\b|\bout[- ]of[- ]date\b|\bstale\b|\bexpired\b|\bobsolete\b",
     r"\bno longer (?:\w+ )?(?:current|valid|accurate|up[- ]to[- ]date|reliable)\b",
-    r"(?:\bnot|n't) (?:be )?(?:\w+ )?(?:up[- ]to[- ]date|current|reliable|accurate|verified"
-    r"|confirmed|guaranteed|certain|trustworthy|be relied|be trusted)\b",
+    rf"\bnot {_SURE}|n't {_SURE}",
     r"\bunreliable\b|\bunverified\b|\bunconfirmed\b|\binaccurate\b|\bhypothetical\b|\bnot real\b",
     r"\b(?:may|might) (?:not|no longer) (?:reflect|represent|match|hold|apply|be)\b",
     r"\b(?:may|might|could|can) (?:be|have been) (?:\w+ )?(?:wrong|outdated|incorrect|inaccurate"
@@ -132,6 +133,23 @@ CONSEQUENCE = any_of(
     r"\b(?:so|therefore|hence|thus|consequently|which is why|that is why|that's why|which means"
     r"|as a result|accordingly)\b"
 )
+
+
+class Sign(IntEnum):
+    """What a sentence may hold; places of the cues in ``SIGNS``."""
+
+    DECLINE = 0
+    WARNING = 1
+    DOUBT = 2
+    CHECK = 3
+    FAULT = 4
+    CAUSE = 5
+    CONSEQUENCE = 6
+
+
+Signs = Mapping[int, Sequence[re.Match[str]]]
+SIGNS = CueIndex([DECLINE, WARNING, DOUBT, CHECK, FAULT, CAUSE, CONSEQUENCE])
+"""All of them in one reading of a lower-cased sentence; ``find`` gives places by ``Sign``."""
 PROCESS = re.compile(
     r"\W*(?:(?:unfortunately|sorry|so|and|but|then|also|first|okay|ok|regrettably|i'm sorry"
     r"|i am sorry|i'm afraid|i apologi[sz]e)\b[ ,.:;!-]*(?:but |that )?)*+(?:(?:i|we|i've"
@@ -156,6 +174,8 @@ ADVICE = re.compile(
 _BREAK = re.compile(r"[.!?]+[\"')\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]|\n+|;\s")
 _ABBREVIATED = re.compile(r"(?:\b(?:no|nr|e\.g|i\.e|approx|mr|mrs|ms|dr|vs|st|acct|ref|fig|ca))\.$")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
+_NOTHING_NEW = PLAIN_WORDS | ELSEWHERE
+_SHORTEST = 3
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 MOST_SENTENCES = 60
 
@@ -179,13 +199,6 @@ def sentences(lower: str) -> list[tuple[int, int]]:
     return found
 
 
-def declines_in(sentence: str) -> Iterator[tuple[int, int]]:
-    """Places where a lower-cased sentence declines."""
-    if any(hint in sentence for hint in _DECLINE_HINTS):
-        for found in DECLINE.finditer(sentence):
-            yield found.span()
-
-
 def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int]]) -> list[str]:
     """Words of a sentence that no cue, no plain word and nothing the model was given explains.
 
@@ -194,21 +207,22 @@ def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int
         known: words of question, payload and declaration.
         read: places that a cue explains.
     """
+    new = {word.removesuffix("'s") for word in _WORD.findall(sentence)}
+    new -= _NOTHING_NEW
+    new -= known
+    new = {word for word in new if len(word) >= _SHORTEST and not _is_form(word, known)}
+    if not new:
+        return []
     left = []
     for word in _WORD.finditer(sentence):
         text = word[0].removesuffix("'s")
-        if len(text) < 3 or text in ELSEWHERE or _is_known(text, known):
-            continue
-        if any(s <= word.start() < e for s, e in read):
-            continue
-        left.append(text)
+        if text in new and not any(s <= word.start() < e for s, e in read):
+            left.append(text)
     return left
 
 
-def _is_known(word: str, known: frozenset[str]) -> bool:
-    """Whether a word, or the word it is a form of, says nothing new."""
-    if word in PLAIN_WORDS or word in known:
-        return True
+def _is_form(word: str, known: frozenset[str]) -> bool:
+    """Whether a word is a form of one that says nothing new."""
     for ending in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and (stem in PLAIN_WORDS or stem in known or stem + "e" in PLAIN_WORDS):
