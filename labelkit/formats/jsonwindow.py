@@ -18,7 +18,7 @@ WINDOW_CHARS = 262_144
 SPACE = re.compile(r"[ \t\r\n]*")
 SPACE_COMMA = re.compile(r"[ \t\r\n,]*")
 STRUCTURE = re.compile(r'"|[\[\]{},]')
-_STRING_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING_END = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _RAW_BYTES = re.compile("[\udc80-\udcff]")
 
 
