@@ -23,7 +23,10 @@ class Capabilities(Frozen):
     because a 400 refused them. ``max_tokens`` is the name the limit goes by (None: refused under
     both names). ``echo_reasoning``: whether earlier reasoning goes back in messages (None: not
     yet known). ``model_listed``: whether ``/models`` names the model (None: no such list).
-    ``notes`` say in words what was found.
+    ``notes`` say in words what was found. The rest is known after a run's preflight, None before:
+    ``tool_calls`` whether a tool question gets a call, ``forced_calls`` how a call can be demanded
+    (None afterwards: in no way), ``keeps_none`` whether ``none`` is kept to, ``user_twice``
+    whether two user messages in a row are taken.
     """
 
     rung: Rung = "json_schema"
@@ -34,6 +37,10 @@ class Capabilities(Frozen):
     echo_reasoning: bool | None = None
     model_listed: bool | None = None
     notes: tuple[str, ...] = ()
+    tool_calls: bool | None = None
+    forced_calls: Literal["required", "named"] | None = None
+    keeps_none: bool | None = None
+    user_twice: bool | None = None
 
     def changed(self, **fields: Any) -> Capabilities:
         """The same with other values, validated."""

@@ -67,7 +67,7 @@ async def probe(
     """
     if max_tokens is None:
         max_tokens = THINKING_PROBE_TOKENS if client.endpoint.thinking else PROBE_TOKENS
-    listed = await _model_listed(client)
+    listed = await model_listed(client)
     client.capabilities = client.capabilities.changed(model_listed=listed)
     request = ChatRequest(
         messages=messages or probe_messages(schema),
@@ -152,7 +152,7 @@ def _unusable(client: Client, completion: Completion) -> EndpointError:
     )
 
 
-async def _model_listed(client: Client) -> bool | None:
+async def model_listed(client: Client) -> bool | None:
     """Whether the endpoint lists the model; None where it has no readable list."""
     try:
         models = await client.model_names()

@@ -12,7 +12,6 @@ from labelkit.models.capabilities import Capabilities
 from labelkit.models.client import Client
 from labelkit.models.engines import resolve
 from labelkit.models.structured import probe
-from labelkit.models.waiting import Wait
 from labelkit.rules.registry import rule_of
 from labelkit.settings import JudgeSettings, Settings
 from labelkit.store import Selection, Store
@@ -29,7 +28,7 @@ from labelkit.workflows.orders import (
     framings_of,
     known_capabilities,
 )
-from labelkit.workflows.progress import Progress, Silent
+from labelkit.workflows.progress import Progress, Silent, waits
 from labelkit.workflows.rule_pass import rule_labels, rule_rater
 from labelkit.workflows.running import run_async
 
@@ -144,15 +143,12 @@ async def _judge(
     """One configured judge: every framing in turn, so that each rubric prefix stays cached."""
     configured = order.endpoint(chosen)
     tallies: list[Tally] = []
-
-    def tell(wait: Wait) -> None:
-        if wait.seconds >= 1:
-            progress.say(f"{wait.endpoint}: waiting {wait.seconds:.0f} s ({wait.message})")
-
     with resolve(configured, say=progress.say) as endpoint:
         for framing in framings_of(order.rubric, chosen):
             async with Client(
-                endpoint, capabilities=known_capabilities(store, configured), on_wait=tell
+                endpoint,
+                capabilities=known_capabilities(store, configured),
+                on_wait=waits(progress),
             ) as client:
                 rater = build_judge(store, order.rubric, chosen, framing, endpoint, client)
                 for warning in rater.warnings:

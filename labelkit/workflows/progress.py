@@ -6,7 +6,10 @@ plain lines, a test may record it. A listener may not influence the work.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
+
+from labelkit.models.waiting import Wait
 
 
 class Progress(Protocol):
@@ -45,3 +48,13 @@ class Silent:
 
     def say(self, text: str) -> None:
         """Ignore."""
+
+
+def waits(progress: Progress) -> Callable[[Wait], None]:
+    """Return what tells of a client's longer waits, so that none is silent."""
+
+    def tell(wait: Wait) -> None:
+        if wait.seconds >= 1:
+            progress.say(f"{wait.endpoint}: waiting {wait.seconds:.0f} s ({wait.message})")
+
+    return tell

@@ -11,17 +11,19 @@ from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState
 from labelkit.errors import InputError
 from labelkit.models.client import Client
+from labelkit.models.engines import resolve
 from labelkit.models.ledger import Ledger
-from labelkit.models.local import resolve
 from labelkit.rollout.preflight import Preflight, preflight
 from labelkit.rollout.protocol import Decoding, Staged
 from labelkit.rollout.protocols import protocol
 from labelkit.rollout.runner import RowKey, plan_rows, run_tasks
 from labelkit.settings import Settings
 from labelkit.store import Selection, Store
+from labelkit.store.endpoints import learn
 from labelkit.store.reports import trace_table
 from labelkit.store.traces import add_traces
-from labelkit.workflows.progress import Progress, Silent
+from labelkit.workflows.orders import known_capabilities
+from labelkit.workflows.progress import Progress, Silent, waits
 from labelkit.workflows.reckoning import ledger_line
 from labelkit.workflows.running import run_async
 from labelkit.workflows.staging import Manner, stage_tasks
@@ -127,12 +129,15 @@ async def _run(store: Store, plan: Plan, progress: Progress) -> RolloutRun:
     )
     if left == 0:
         return result
-    with resolve(plan.endpoint) as endpoint:
-        async with Client(endpoint) as client:
+    with resolve(plan.endpoint, say=progress.say) as endpoint:
+        known = known_capabilities(store, plan.endpoint)
+        async with Client(endpoint, capabilities=known, on_wait=waits(progress)) as client:
             result.ledger = client.ledger
-            found: Preflight = await preflight(client)
+            found: Preflight = await preflight(client, decoding=plan.decoding)
+            learn(store, plan.endpoint, client.capabilities.model_dump())
             result.tool_mode, result.note = found.tool_mode, found.note
-            progress.say(found.note)
+            for remark in (found.note, *found.remarks):
+                progress.say(f"{plan.endpoint.name}: {remark}")
             progress.begin(f"run {model}", left)
             try:
                 await _play(store, plan, client, found, done, result, progress)
@@ -156,6 +161,7 @@ async def _play(
         plan.manner.protocol,
         tool_mode=found.tool_mode,
         decoding=plan.decoding,
+        forcing=found.forcing,
         max_turns=plan.manner.max_turns,
     )
     async for trace in run_tasks(

@@ -119,7 +119,7 @@ def test_a_forced_call_is_a_call(reached: Endpoint, choice: str) -> None:
             done = await client.complete(
                 ChatRequest(
                     messages=ASKED,
-                    max_tokens=256,
+                    max_tokens=1024,
                     temperature=1.0,
                     seed=1,
                     tools=[TOOL],
