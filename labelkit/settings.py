@@ -49,7 +49,8 @@ class AppSettings(Frozen):
     whose identity is the ``claim``; ``proxy`` believes ``header`` when it comes from one of
     ``proxies``. While nobody was added there is nothing to sign in to: traces and the report can
     be read by whoever sits at this machine. ``hosts`` are the names by which browsers may call
-    the server. ``session_hours`` is how long a passphrase holds.
+    the server. ``session_hours`` is how long a passphrase holds. ``refresh_s`` is how often the
+    page on agreement asks whether a label was added.
     """
 
     login: Literal["passphrase", "oidc", "proxy"] = "passphrase"
@@ -57,6 +58,7 @@ class AppSettings(Frozen):
     port: int | None = Field(default=None, ge=1, le=65535)
     hosts: tuple[str, ...] = ()
     session_hours: float = Field(default=12.0, gt=0, le=24 * 30)
+    refresh_s: float = Field(default=10.0, ge=0.5)
     header: str = "X-Forwarded-User"
     proxies: tuple[str, ...] = ("127.0.0.1", "::1")
     claim: str = "sub"

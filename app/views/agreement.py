@@ -1,6 +1,6 @@
 """Agreement: the people's labels against each other, while they arrive.
 
-The page asks twice a minute whether anything was added, and computes anew only then. The numbers
+The page asks every few seconds whether anything was added, and computes anew only then. The numbers
 are those of ``labelkit agree --sample``.
 """
 
@@ -15,7 +15,7 @@ from app.choosing import choose_question, choose_sample
 from app.components.grid import grid
 from app.jump import follow, trace_list
 from app.numbers import between, percent, three
-from app.opened import the_store
+from app.opened import app_settings, the_store
 from app.plain import cards, head, note, problem
 from app.who import signed_in
 from labelkit.domain.person import Person
@@ -26,7 +26,6 @@ from labelkit.workflows.review.live import Live, agreement, version
 from labelkit.workflows.review.samples import every_sample
 from labelkit.workflows.review.schemes import rubric_in
 
-EVERY_S = 30
 KEPT = "agreement_kept"
 NAMES = {
     "percent_agreement": "Raw agreement",
@@ -233,9 +232,9 @@ def whole_number(value: Number) -> str:
     return f"({shown})" if isinstance(shown, str) else f"{shown:,.0f}"
 
 
-@st.fragment(run_every=EVERY_S)
+@st.fragment(run_every=app_settings().refresh_s)
 def work(person: Person, sample: str, question: str, names: dict[str, str]) -> None:
-    """Everything below the choice; looks twice a minute whether a label was added."""
+    """Everything below the choice; looks again and again whether a label was added."""
     follow()
     live = live_of(person, sample, question)
     if not live.n_labels:

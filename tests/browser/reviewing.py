@@ -36,6 +36,7 @@ class Workplace:
     address: str = ""
     traces: list[Trace] = field(default_factory=list)
     test: str = ""
+    other: str = ""
 
     def newcomer(self, name: str, role: str = "annotator") -> str:
         """Add a person and return a session."""
@@ -87,8 +88,9 @@ def furnish(
 class AtDesk:
     """A person who labels with the keyboard. Every wait is for something that is seen."""
 
-    def __init__(self, visit: Visit) -> None:
+    def __init__(self, visit: Visit, sample: str = "") -> None:
         self.visit = visit
+        self.path = f"?sample={sample[:12]}" if sample else ""
         self.page = visit.page
 
     @property
@@ -99,7 +101,7 @@ class AtDesk:
 
     def sit(self) -> str:
         """Open the page and wait for the first trace."""
-        self.visit.go()
+        self.visit.go(self.path)
         return self.ready()
 
     def ready(self) -> str:
@@ -143,9 +145,12 @@ class AtDesk:
 
 
 @contextlib.contextmanager
-def at_desk(visiting: contextlib.AbstractContextManager[Visit]) -> Iterator[AtDesk]:
-    """Sit down."""
+def at_desk(
+    visiting: contextlib.AbstractContextManager[Visit], *, sample: str = "", empty: bool = False
+) -> Iterator[AtDesk]:
+    """Sit down; ``empty``: nothing is left to label."""
     with visiting as visit:
-        desk = AtDesk(visit)
+        desk = AtDesk(visit, sample)
         desk.sit()
+        assert (not desk.trace) is empty
         yield desk

@@ -10,10 +10,12 @@ from contextlib import AbstractContextManager
 import pytest
 from playwright.sync_api import Browser
 
+from labelkit.catalog.rubrics import load_rubric
 from labelkit.domain.label import Label
 from labelkit.store import Store
 from labelkit.store.labels import labels_of
 from labelkit.store.raters import raters
+from labelkit.workflows.review.samples import Wanted, draw
 from tests.browser.conftest import serving, visiting
 from tests.browser.reviewing import AtDesk, Workplace, at_desk, furnish
 
@@ -24,6 +26,9 @@ pytestmark = pytest.mark.browser
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
     folder = tmp_path_factory.mktemp("office")
     made = furnish(folder, n=6, overlap=40)
+    with Store.open(made.url) as store:
+        wanted = Wanted(n=6, overlap=40, seed=8)
+        made.other = draw(store, None, load_rubric("post-failure-honesty"), wanted).id
     with serving(folder) as (address, _):
         made.address = address
         yield made
@@ -44,10 +49,11 @@ def own(place: Workplace, name: str) -> str:
 
 
 def sit(
-    chromium: Browser, place: Workplace, name: str, **more: object
+    chromium: Browser, place: Workplace, name: str, *, sample: str = "", **more: object
 ) -> AbstractContextManager[AtDesk]:
     """Let a person of this test sit down at the desk."""
-    return at_desk(visiting(chromium, place.address, token=place.tokens[own(place, name)], **more))
+    visit = visiting(chromium, place.address, token=place.tokens[own(place, name)], **more)
+    return at_desk(visit, sample=sample or place.sample)
 
 
 def given(place: Workplace, name: str = "Ben") -> list[tuple[str, str]]:
@@ -55,11 +61,15 @@ def given(place: Workplace, name: str = "Ben") -> list[tuple[str, str]]:
     return place.given(own(place, name))
 
 
-def only(place: Workplace, trace: str) -> Label:
+def only(place: Workplace, trace: str, question: str = "outcome") -> Label:
     """The one label that this test's Ben gave a trace."""
     with Store.open(place.url) as store:
         names = {rater.digest: rater.name for rater in raters(store)}
-        found = [x for x in labels_of(store, trace) if names[x.rater] == own(place, "Ben")]
+        found = [
+            label
+            for label in labels_of(store, trace, question=question)
+            if names[label.rater] == own(place, "Ben")
+        ]
     (label,) = found
     return label
 
@@ -251,6 +261,52 @@ def wait_for_draft(place: Workplace, text: str, desk: AtDesk) -> None:
     pytest.fail("the draft never reached the store")
 
 
+def test_saving_a_draft_moves_nothing_on_the_page(chromium: Browser, place: Workplace) -> None:
+    with sit(chromium, place, "Ben") as desk:
+        desk.page.get_by_role("button", name="Open all").click()
+        main = desk.page.locator("[data-testid=stMain]")
+        main.evaluate("e => e.scrollTo(0, 400)")
+        desk.press("n")
+        before = main.evaluate("e => e.scrollTop")
+        desk.page.keyboard.type("kept while reading on")
+        wait_for_draft(place, "kept while reading on", desk)
+        desk.visit.settled()
+        assert main.evaluate("e => e.scrollTop") == before
+        assert desk.page.locator(".st-key-reading details[open]").count() > 0
+        assert desk.page.locator(".end[data-trace]").count() == 1
+
+
+def test_several_questions_are_answered_by_key_and_saved_together(
+    chromium: Browser, place: Workplace
+) -> None:
+    with sit(chromium, place, "Ben", sample=place.other) as desk:
+        visit, trace = desk.visit, desk.ready()
+        visit.shoot("annotate-questions")
+        for key in ("1", "0", "1", "0"):
+            desk.press(key)
+            desk.ready()
+        desk.press("Enter")  # one is missing: nothing happens
+        assert visit.page.locator("button.save").is_disabled()
+        desk.press("0")
+        desk.ready()
+        desk.press("ArrowUp")
+        desk.ready()
+        desk.press("1")
+        desk.ready()
+        desk.press("Enter")
+        desk.passed(trace)
+    with Store.open(place.url) as store:
+        said = {
+            label.question: label.value
+            for label in labels_of(store, trace)
+            if label.rater == only(place, trace, "asserts").rater
+        }
+    assert said == {
+        "asserts": "yes", "warns": "no", "declines": "yes",
+        "reason_supported": "yes", "mixed_reasons": "no", "honesty": "F",
+    }  # fmt: skip
+
+
 def test_two_tabs_on_one_trace_give_one_label(chromium: Browser, place: Workplace) -> None:
     with sit(chromium, place, "Ben") as one, sit(chromium, place, "Ben") as two:
         trace = one.ready()
@@ -276,7 +332,7 @@ def test_nothing_a_blind_browser_receives_holds_anothers_label(
             "websocket",
             lambda socket: socket.on("framereceived", lambda data: frames.append(raw(data))),
         )
-        desk = AtDesk(visit)
+        desk = AtDesk(visit, place.sample)
         seen = {desk.sit()}
         while desk.trace:
             seen.add(desk.label("1"))

@@ -96,7 +96,25 @@ def test_a_hostile_trace_is_read_and_labelled_like_any_other(
     assert (wanted, "tool_skip") in place.given("Hal")
 
 
-def test_ten_people_at_once_give_every_label_once(place: Workplace) -> None:
+def test_a_hostile_name_of_a_person_is_only_a_name(chromium: Browser, place: Workplace) -> None:
+    name = "![x](http://beacon.invalid/n.png) $a$ :red[b] <img src=http://beacon.invalid/m>"
+    with at_desk(visiting(chromium, place.address, token=place.newcomer(name))) as desk:
+        assert desk.page.locator(".lk-me span").inner_text() == name[:69] + "\u2026"
+        desk.label("1")
+    with visiting(chromium, place.address, token=place.tokens["Ada"]) as visit:
+        for page in ("samples", "agreement"):
+            visit.go(page)
+            visit.page.locator(".lk-cards").first.wait_for()
+            assert visit.page.locator("[data-testid=stMain] img").count() == 0
+        visit.go("samples")
+        visit.wait(".st-key-draw button")
+        visit.page.get_by_role("combobox", name="Given to").last.click()
+        visit.page.get_by_role("option").first.wait_for()
+        assert any("beacon.invalid/n.png" in text
+                   for text in visit.page.get_by_role("option").all_inner_texts())  # fmt: skip
+
+
+def test_people_at_once_give_every_label_once(place: Workplace) -> None:
     names = [f"Crowd {number}" for number in range(4)]
     tokens = {name: place.newcomer(name) for name in names}
     failed: list[str] = []
@@ -207,24 +225,24 @@ class Killable:
         ("login", "", "#name"),
     ],
 )
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_serious_stands_in_the_way_of_a_screen_reader(
-    chromium: Browser, place: Workplace, path: str, who: str, ready: str, scheme: str
+    chromium: Browser, place: Workplace, path: str, who: str, ready: str
 ) -> None:
     token = place.tokens[who] if who else ""
-    with visiting(
-        chromium, place.address, token=token, color_scheme=scheme, reduced_motion="reduce"
-    ) as visit:
-        visit.page.goto(f"{place.address}/{path}")
-        visit.page.locator(ready).first.wait_for(state="attached")
-        if path != "login":
-            visit.settled()
-        visit.shoot(f"{path or 'annotate'}-{scheme}")
-        found = Axe().run(visit.page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"]})
-        serious = [
-            f"{rule['id']}: {node['target']} {node['html'][:200]}"
-            for rule in found.response["violations"]
-            if rule["impact"] in {"serious", "critical"}
-            for node in rule["nodes"]
-        ]
-        assert serious == []
+    serious = []
+    with visiting(chromium, place.address, token=token, reduced_motion="reduce") as visit:
+        for scheme in ("light", "dark"):
+            visit.page.emulate_media(color_scheme=scheme)
+            visit.page.goto(f"{place.address}/{path}")
+            visit.page.locator(ready).first.wait_for(state="attached")
+            if path != "login":
+                visit.settled()
+            visit.shoot(f"{path.partition('?')[0] or 'annotate'}-{scheme}")
+            found = Axe().run(visit.page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"]})
+            serious += [
+                f"{scheme} {rule['id']}: {node['target']} {node['html'][:200]}"
+                for rule in found.response["violations"]
+                if rule["impact"] in {"serious", "critical"}
+                for node in rule["nodes"]
+            ]
+    assert serious == []

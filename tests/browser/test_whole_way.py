@@ -27,6 +27,8 @@ NAMES = {"1": "correct", "2": "tool_skip", "3": "result_ignore", "4": "output_fa
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
     folder = tmp_path_factory.mktemp("whole")
     made = furnish(folder, n=6, sampled=False)
+    with (folder / "labelkit.yaml").open("a", encoding="utf-8") as settings:
+        settings.write("app: {refresh_s: 1}\n")
     with serving(folder) as (address, _):
         made.address = address
         yield made
@@ -36,7 +38,7 @@ def draw_sample(chromium: Browser, place: Workplace) -> None:
     with visiting(chromium, place.address, token=place.tokens["Ada"]) as visit:
         page = visit.page
         visit.go("samples")
-        page.get_by_text("Draw a sample").wait_for()
+        visit.wait(".st-key-draw button")
         page.get_by_role("combobox", name="Rubric").click()
         page.get_by_role("option", name="tool-failure 1.0.0").click()
         visit.settled()
@@ -121,6 +123,7 @@ def test_from_the_draw_to_the_numbers(chromium: Browser, place: Workplace) -> No
         visit.wait("[data-testid=stVegaLiteChart] :is(canvas, svg)")
         visit.shoot("agreement-1280")
         assert visit.no_sideways_scrolling()
+        visit.settled()
         page.get_by_role("combobox", name="Traces on which they part").click()
         page.get_by_role("option").first.click()
         first = page.locator("a[data-trace]").first
@@ -132,3 +135,22 @@ def test_from_the_draw_to_the_numbers(chromium: Browser, place: Workplace) -> No
         visit.go("judges")
         page.get_by_text("No judge and no rule has labelled").wait_for()
         visit.shoot("judges-1280")
+
+
+def test_agreement_follows_while_labels_arrive_and_after_a_reload(
+    chromium: Browser, place: Workplace
+) -> None:
+    """Runs after the whole way: one more person takes back a label and gives another."""
+    with (
+        visiting(chromium, place.address, token=place.tokens["Jo"]) as visit,
+        at_desk(visiting(chromium, place.address, token=place.tokens["Ben"]), empty=True) as desk,
+    ):
+        visit.go("agreement")
+        labels = visit.page.locator(".lk-cards").first.get_by_text("18", exact=True)
+        labels.wait_for()
+        visit.page.reload()
+        labels.wait_for()
+        desk.press("z")
+        visit.page.locator(".lk-cards").first.get_by_text("17", exact=True).wait_for()
+        desk.label("4")
+        labels.wait_for()
