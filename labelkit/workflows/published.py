@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from labelkit.domain.rates import Composite, Rate
 from labelkit.domain.rubric import Question, Rubric
 from labelkit.workflows.contrasts import (
     CompositeResult,
@@ -20,7 +21,7 @@ from labelkit.workflows.contrasts import (
 )
 from labelkit.workflows.measures import MeasureResult, measures_in, row_numbers, scored_rows
 from labelkit.workflows.rates import Groups, RateResult, rates_in, row_hits
-from labelkit.workflows.rows import Codes, Rows, RuleFacts
+from labelkit.workflows.rows import PROTOCOL, Codes, Rows, RuleFacts
 
 Result = TypeVar("Result")
 
@@ -43,8 +44,12 @@ def publish(
     codes: Codes,
     facts: RuleFacts,
     groups: Sequence[Groups],
+    across: Sequence[Groups],
 ) -> Published:
     """Compute all numbers of a rubric that are about ``question``.
+
+    ``groups`` keep protocols apart; ``across`` are the same cuts over all protocols, for
+    composites whose every part names its protocol: what several agents stop and one solves.
 
     Contrasts, composites and fronts are given when everything they are made of is about it too.
     """
@@ -61,9 +66,23 @@ def publish(
         rates=_in_order(of_rates, groups),
         measures=_in_order(of_measures, groups),
         contrasts=tuple(contrasts_in(contrasts, numbers, rows, groups)),
-        composites=tuple(composites_in(composites, numbers, groups)),
+        composites=tuple(
+            one
+            for composite in composites
+            for one in composites_in(
+                [composite],
+                numbers,
+                across if _names_protocols(composite, rates) else groups,
+            )
+        ),
         fronts=tuple(front_over(front, numbers, rows) for front in fronts),
     )
+
+
+def _names_protocols(composite: Composite, rates: Sequence[Rate]) -> bool:
+    """Whether every part says which protocol it is about, so that they go together as they are."""
+    parts = [rate for rate in rates if rate.full_name in composite.parts]
+    return all(PROTOCOL in rate.denominator.where.tags for rate in parts)
 
 
 def _in_order(

@@ -23,12 +23,10 @@ from labelkit.workflows.ensemble import Combination, combine
 from labelkit.workflows.measures import MeasureResult
 from labelkit.workflows.published import publish
 from labelkit.workflows.rates import Groups, RateResult, everything
-from labelkit.workflows.rows import REASONS, Codes, Rows, RuleFacts, Votes
+from labelkit.workflows.rows import PROTOCOL, REASONS, Codes, Rows, RuleFacts, Votes
 from labelkit.workflows.rubric_ratings import rated_votes
 
 ENSEMBLE = "ensemble"
-PROTOCOL = "protocol"
-"""Tag of the order of asks under which a trace was made."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +105,9 @@ def report(
     labels = tuple(definition.name for definition in asked.labels)
     combined = _row_labels(rubric, asked, votes, rows, rater)
     codes = combined.codes
-    groups = _groups(rows, by)
-    numbers = publish(rubric, asked, rows, codes, _rule_facts(votes, len(rows)), groups)
+    across = [everything(len(rows)), *(_cut(rows, tag) for tag in by)]
+    facts = _rule_facts(votes, len(rows))
+    numbers = publish(rubric, asked, rows, codes, facts, _groups(rows, by), across)
     return Report(
         rubric=rubric.name,
         version=rubric.version,

@@ -17,6 +17,9 @@ from labelkit.domain.rates import Predicate
 from labelkit.domain.task import Tag
 from labelkit.store.fetching import Coded, coded
 
+PROTOCOL = "protocol"
+"""Tag of rollouts that says how they were played."""
+
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 

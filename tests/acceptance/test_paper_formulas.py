@@ -240,10 +240,15 @@ def test_the_score_of_several_agents_is_pooled_and_shows_its_parts(
     kept(tmp_path, rows).close()
     ruled(cli, "feasibility")
     report = report_of(cli, "feasibility")
-    rates = named(report, "rates")
-    assert counts(rates["FCR[InfeasiblePlanned]"]) == (1, 3)
-    assert counts(rates["FSR[OriginalPlanned]"]) == (1, 2)
-    assert counts(rates["SR[OriginalSingle]"]) == (3, 5)
+    several = named(report, "rates", "protocol=planner_executor")
+    assert counts(several["FCR[InfeasiblePlanned]"]) == (1, 3)
+    assert counts(several["FSR[OriginalPlanned]"]) == (1, 2)
+    single = named(report, "rates", "protocol=feasibility")
+    assert counts(single["FCR[Infeasible]"]) == (3, 3)
+    assert counts(single["SR[OriginalSingle]"]) == (3, 5)
+    # The one number that is over both; FASS-pooled is given protocol by protocol.
+    assert [c["group"] for c in report["composites"] if c["id"] == "FASS-multi"] == ["all"]
+    assert len([c for c in report["composites"] if c["id"] == "FASS-pooled"]) == 2
     score = identified(report, "composites")["FASS-multi"]
     assert score["parts"] == {"FCR[InfeasiblePlanned]": 1 / 3, "SR[OriginalSingle]": 3 / 5}
     assert score["n"] == {"FCR[InfeasiblePlanned]": 3, "SR[OriginalSingle]": 5}
