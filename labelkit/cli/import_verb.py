@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from labelkit.formats.reader import ReadOptions
 from labelkit.formats.registry import READERS, LossReport, UnknownFormatError, reader_named
 from labelkit.workflows.ingest import Imported, Refused, import_files
 from labelkit.workflows.rating_target import Targets
+from labelkit.workflows.setup import SETTINGS_FILE, init
 
 FORMATS = "\b\n" + "\n".join(f"  {r.name:<24}{r.description}" for r in READERS)
 SHOWN = 12
@@ -55,6 +57,8 @@ def command(
     A release (a folder that `labelkit export` wrote) is restored whole: rubric, samples, labels
     and decisions.
 
+    A folder without labelkit.yaml is made ready first, as `labelkit init` does.
+
     Importing twice changes nothing. A file that cannot be read does not keep the others out; it
     is named at the end, and the exit code is 2.
     """
@@ -62,6 +66,7 @@ def command(
         reader_named(file_format)
     options = _options(stated)
     wanted = Targets(folder, rubric, question, ordinal=stated["ordinal"])
+    _make_ready(folder, paths)
     read, refused = 0, []
     with opened_store(folder) as (store, _), console.progress() as progress:
         for done in import_files(
@@ -81,6 +86,16 @@ def command(
     for made in dict.fromkeys(wanted.made):
         console.out().print(console.plain(_next_steps(made)), soft_wrap=True)
     _account(read, refused)
+
+
+def _make_ready(folder: Path, paths: tuple[Path, ...]) -> None:
+    """Set up a folder whose first command this is, so that a table needs two commands only."""
+    # Not for a mistyped file; a name that no file can have does not exist either.
+    if (folder / SETTINGS_FILE).exists() or not all(os.path.exists(p) for p in paths):  # noqa: PTH110
+        return
+    made = init(folder)
+    text = f"{made.settings}: made; the store is {made.store}"
+    console.out().print(console.plain(text), soft_wrap=True)
 
 
 def _next_steps(made: Path) -> str:

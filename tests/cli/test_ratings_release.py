@@ -1,0 +1,121 @@
+"""Whoever has only a table of ratings: two commands in an empty folder, a dossier and a release."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.inprocess import Cli, cli
+
+__all__ = ["cli"]
+
+COEFFICIENTS = {
+    "percent_agreement",
+    "unanimous_agreement",
+    "fleiss_kappa",
+    "conger_kappa",
+    "light_kappa",
+    "gwet_ac",
+    "brennan_prediger",
+    "krippendorff_alpha",
+}
+
+
+def dossier(folder: Path) -> dict[str, dict[str, Any]]:
+    """The coefficients over all rows of the one question."""
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    (question,) = results["questions"]
+    (group,) = [g for g in question["agreement"] if g["group"] == "all"]
+    return {one["name"]: one for one in group["coefficients"]}
+
+
+def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
+    lines = (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_a_small_table_in_an_empty_folder(cli: Cli, tmp_path: Path) -> None:
+    table = "id,ann,ben,cleo\n1,yes,yes,no\n2,no,no,no\n3,yes,yes,yes\n4,yes,no,yes\n5,no,no,\n"
+    (tmp_path / "ratings.csv").write_text(table, encoding="utf-8")
+    first = cli("import", "ratings.csv", "--item", "id", "--raters", "ann,ben,cleo")
+    assert first.code == 0, first.err
+    assert "labelkit.yaml: made" in first.out
+    second = cli("export", "./ratings", "OUT")
+    assert second.code == 0, second.err
+    assert "5 traces, 3 raters, 14 labels, 3 gold, 2 disagreements" in second.out
+    assert "2 disagreements of people are not decided" in second.out
+    out = tmp_path / "OUT"
+    found = dossier(out)
+    assert set(found) == COEFFICIENTS
+    # By item: 1 of 3 pairs, 3 of 3, 3 of 3, 1 of 3, 1 of 1.
+    assert found["percent_agreement"]["value"] == pytest.approx((1 / 3 + 1 + 1 + 1 / 3 + 1) / 5)
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "3 raters, 5 items, 14 labels." in card
+    assert f"| krippendorff_alpha | {found['krippendorff_alpha']['value']:.3f} |" in card
+    drawn = {path.name for path in (out / "figures").iterdir()}
+    assert {"agreement-label.png", "agreement-label.svg", "rates-label.png"} <= drawn
+    assert Counter(row["value"] for row in rows_of(out, "gold")) == {"no": 2, "yes": 1}
+    apart = rows_of(out, "disagreements")
+    assert [row["values"] for row in apart] == [["no", "yes"]] * 2
+    names = [row["name"] for row in rows_of(out, "raters")]
+    assert all(name.startswith("annotator-") for name in names)
+    assert cli("verify", "OUT").code == 0
+    assert "labels 0 new, 14 known" in cli("import", "ratings.csv").out
+    assert "labelkit.yaml" not in cli("import", "ratings.csv").out
+
+
+def test_a_mistyped_file_makes_no_store(cli: Cli, tmp_path: Path) -> None:
+    refused = cli("import", "rattings.csv")
+    assert refused.code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pandalm_s_table_gives_the_published_agreement(
+    cli: Cli, tmp_path: Path, shared: Path
+) -> None:
+    """999 items, three people: Fleiss 0.864175, alpha 0.864221, AC1 0.8864447, 879 unanimous."""
+    shutil.copy(shared / "real/pandalm/testset-v1.json", tmp_path / "pandalm.json")
+    assert cli("import", "pandalm.json").code == 0
+    done = cli("export", "./pandalm", "OUT", "--accept-findings")
+    assert done.code == 0, done.err
+    found = dossier(tmp_path / "OUT")
+    for name, value in (
+        ("fleiss_kappa", 0.864175),
+        ("krippendorff_alpha", 0.864221),
+        ("gwet_ac", 0.8864447),
+        ("unanimous_agreement", 879 / 999),
+    ):
+        assert found[name]["value"] == pytest.approx(value, abs=5e-7), name
+    assert len(rows_of(tmp_path / "OUT", "gold")) == 879
+    assert len(rows_of(tmp_path / "OUT", "disagreements")) == 999 - 879
+    assert cli("verify", "OUT").code == 0
+
+
+@pytest.mark.slow
+def test_a_crowd_s_long_table_with_many_raters(cli: Cli, tmp_path: Path, shared: Path) -> None:
+    """800 items with ten labels each of 164 workers: Fleiss 0.24138, alpha 0.24148, AC1 0.27273."""
+    source = shared / "real/crowd_rte/rte.standardized.csv"
+    with source.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    text = "".join(f"{r['orig_id']},{r['!amt_worker_ids']},{r['response']}\n" for r in rows)
+    (tmp_path / "rte.csv").write_text("item,worker,response\n" + text, encoding="utf-8")
+    done = cli(
+        "import", "rte.csv", "--item", "item", "--rater", "worker", "--label", "response"
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "labels 8000 new" in done.out
+    assert cli("export", "./rte", "OUT").code == 0
+    found = dossier(tmp_path / "OUT")
+    for name, value in (
+        ("fleiss_kappa", 0.24138),
+        ("krippendorff_alpha", 0.24148),
+        ("gwet_ac", 0.27273),
+    ):
+        assert found[name]["value"] == pytest.approx(value, abs=5e-6), name
+    assert cli("verify", "OUT").code == 0
