@@ -25,6 +25,7 @@ VERBS = {
     "tasks": "list and check task sets; take critical tools away",
     "run": "turn tasks into traces with a model",
     "judge": "label traces: rule, every configured judge",
+    "batch": "hand request files to a Batch API, fetch results",
     "report": "rates with named denominators, coverage, intervals; agreement",
     "agree": "agreement of raters: a ratings file, or a rubric's raters",
     "plan": "sample size, allocation over strata, expected interval widths",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from labelkit.domain.completion import Completion, Failure, FailureKind
 from labelkit.domain.endpoint import Endpoint
@@ -31,7 +31,7 @@ from labelkit.models.reply import (
 )
 from labelkit.models.request import ChatRequest
 
-URL = "/v1/chat/completions"
+URL: Final = "/v1/chat/completions"
 MAX_LINE_CHARS = 64 * 1024 * 1024
 """A longer line is no reply of a model; it is skipped without being kept in memory."""
 

@@ -42,7 +42,7 @@ _CALL = {
     "type": "function",
     "function": {"name": "get_clock", "arguments": '{"city": "Oslo"}'},
 }
-_ANSWERED = [
+_ANSWERED: list[dict[str, Any]] = [
     _SYSTEM,
     _ASKED,
     {"role": "assistant", "content": None, "tool_calls": [_CALL]},
