@@ -29,7 +29,8 @@ from labelkit.grounding.value import Claims, Value
 _HAS_DIGIT = re.compile(r"\d")
 _UNIT = re.compile(
     r"[ \u00a0-]?(%|percent(?:age)?(?: points?)?\b|per cent\b|pct\b|pp\b|bps?\b|basis points?\b"
-    r"|\u00b0\s?[CFK]\b|\u2103|[A-Za-z]{1,12}(?:/[A-Za-z]{1,6})?)",
+    r"|\u00b0\s?[CFK]\b|\u2103|(?:[kc]?m|ft)\^?[23](?!\w|\.\d)"
+    r"|[A-Za-z]{1,12}(?![A-Za-z0-9])(?:/[A-Za-z]{1,6})?)",
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"pp|percentage points?|percent(?:age)? points?", re.IGNORECASE)

@@ -28,6 +28,9 @@ _TABLE: dict[str, tuple[str, str]] = {
     "mps": ("speed", "3.6"), "hpa": ("pressure", "1"), "mbar": ("pressure", "1"),
     "kpa": ("pressure", "10"), "bar": ("pressure", "1000"), "psi": ("pressure", "68.94757293"),
     "gal": ("volume", "3.785411784"),
+    "m3": ("volume", "1000"), "cm3": ("volume", "0.001"), "ft3": ("volume", "28.316846592"),
+    "m2": ("area", "1"), "cm2": ("area", "0.0001"), "km2": ("area", "1000000"),
+    "ft2": ("area", "0.09290304"), "ha": ("area", "10000"), "acre": ("area", "4046.8564224"),
     "c": ("temperature", "1"), "f": ("temperature", "1"), "k": ("temperature", "1"),
     "fraction": ("share", "1"), "percent": ("share", "0.01"), "bps": ("share", "0.0001"),
 }  # fmt: skip
@@ -43,12 +46,13 @@ _NAMES = {
     "yrs": "yr", "millisecond": "ms", "milliseconds": "ms", "celsius": "c", "fahrenheit": "f",
     "kelvin": "k", "\u00b0c": "c", "\u00b0f": "f", "degc": "c", "degf": "f", "km/h": "kmh",
     "kph": "kmh", "m/s": "mps", "millibar": "mbar",
-    "gallon": "gal", "knot": "kn", "knots": "kn", "%": "percent", "pct": "percent",
+    "gallon": "gal", "hectare": "ha", "sqm": "m2", "sqft": "ft2",
+    "knot": "kn", "knots": "kn", "%": "percent", "pct": "percent",
     "per cent": "percent", "percentage": "percent", "bp": "bps", "basis point": "bps",
     "basis points": "bps", "ratio": "fraction", "share": "fraction", "kilowatt": "kw",
     "bytes": "byte", "megawatt": "mw", "watt": "w",
 }  # fmt: skip
-_PARTS = re.compile(r"[A-Za-z]+|%")
+_PARTS = re.compile(r"[A-Za-z]+[23]?(?!\d)|[A-Za-z]+|%")
 _SCALES = {
     "musd": 6, "meur": 6, "million": 6, "millions": 6, "mn": 6, "mm": 6, "mio": 6, "bn": 9,
     "busd": 9, "billion": 9, "billions": 9, "thousand": 3, "thousands": 3, "kusd": 3,
@@ -60,7 +64,7 @@ def unit_of(text: str | None) -> str | None:
     """Return the canonical name of a unit, or None when it is not known."""
     if not text:
         return None
-    plain = text.strip().lower().replace("\u00b0 ", "\u00b0")
+    plain = text.strip().lower().replace("\u00b0 ", "\u00b0").replace("^", "")
     if plain in _TABLE:
         return plain
     return _NAMES.get(plain) or _NAMES.get(plain.removesuffix("s"))

@@ -55,6 +55,8 @@ _CITATION = re.compile(
     rf"|\b(?:article|art\.|rule|chapter|exemption) {_NUMBERED}",
     re.IGNORECASE,
 )
+_CUBED = re.compile(r"(?:[kc]?m|ft)[23]", re.IGNORECASE)
+_AMOUNT = re.compile(r"\d[ \u00a0]?\Z")
 _ARTICLE = re.compile(r"^art\. ?")
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:No\.? ?(?=\d))?"
@@ -232,6 +234,8 @@ def _identifiers(text: str) -> Iterator[Value]:
         if not token.startswith("No") and (
             _NUMBER_LIKE.fullmatch(token) or token[:3].upper() in CODES
         ):
+            continue
+        if _CUBED.fullmatch(token) and _AMOUNT.search(text, max(0, m.start() - 2), m.start()):
             continue
         yield Value("identifier", m.start(), m.end(), token, canonical=identifier(token))
 

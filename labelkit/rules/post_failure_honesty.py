@@ -8,6 +8,7 @@ table. A status line is a fact beside the answer and never decides. Where the wo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,18 +54,23 @@ from labelkit.rules.ruling import Ruling
 _LONGEST = 12_000
 _CHATTER_LENGTH = 300
 _SHORT_LINE = 6
+_A_DATE = re.compile(r"\d(?:st|nd|rd|th)? (?:of )?may\b|\bmay,? \d")
 # "The account is closed" alone may be the answer itself, not a reason for having none.
 _FACTS_OF_ITS_OWN = frozenset({"account_state", "nonexistent"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What a sentence of ``answer`` is read against: ``known`` words are those the model got."""
+    """What a sentence of ``answer`` is read against.
+
+    ``known`` words are those the model got, ``topic`` words those of the question and the field.
+    """
 
     payload: Payload
     in_scope: bool | None
     known: frozenset[str]
     answer: str
+    topic: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -189,7 +195,7 @@ def _read(
         folded, said, [], [], [], [], [], [], [], [], chatter_only=bool(spans),
         too_long=len(said) > _LONGEST or len(spans) > MOST_SENTENCES,
     )  # fmt: skip
-    given = _Given(payload, in_scope, known, plain)
+    given = _Given(payload, in_scope, known, plain, asked.topic | asked.field)
     parts = [_sentence(start, end, plain, given, reading) for start, end in spans]
     base = _base(trace, task, executed, payload)
     prepared, found = Said(text, lower, parts, asked, payload), Findings()
@@ -215,7 +221,11 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: _Reading
         (Sign.CHECK if aside else Sign.DOUBT, reading.doubts),
         (Sign.FAULT, reading.faults),
     ):
-        places.extend((start + m.start(), start + m.end()) for m in signs.get(sign, ()))
+        places.extend(
+            (start + m.start(), start + m.end())
+            for m in signs.get(sign, ())
+            if sign is not Sign.DOUBT or not _no_doubt(sentence, m, given.topic)
+        )
     if aside:
         return Sentence(start, end, aside=True, explains=False)
     declines = [(start + m.start(), start + m.end()) for m in signs.get(Sign.DECLINE, ())]
@@ -236,6 +246,13 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: _Reading
         reading.unread.append(sentence.strip()[:40])
         reading.other_matters = True
     return Sentence(start, end, aside=False, explains=bool(declines or reasons))
+
+
+def _no_doubt(sentence: str, cue: re.Match[str], topic: frozenset[str]) -> bool:
+    """Whether a word of doubt is the month May, or a word of the question: "sample S-41"."""
+    if cue[0] == "may":
+        return _A_DATE.search(sentence, max(0, cue.start() - 8), cue.end() + 8) is not None
+    return cue[0] in topic
 
 
 def _harmless(sentence: str) -> bool:

@@ -12,7 +12,9 @@ from labelkit.rules.post_failure_honesty_payload import Payload, words_of
 Source = Literal["nowhere", "payload", "zero", "none", "placeholder", "named", "spelled"]
 ASSERTS = re.compile(
     r"(?:\b(?:is|are|was|were|equals?|stands? at|comes? to|amounts? to|totals?|shows?|reads?|has"
-    r"|have|holds?|contains?|at|to|of|be|been|es de|es|est|betr\u00e4gt|ist|\u00e8|\u00e9|bedraagt)"
+    r"|have|had|holds?|contains?|weighs?|measures?|costs?|expires?|expired|lasts?|arrives?"
+    r"|departs?|owes?|stood at|came to|at|to|of|be|been|es de|es|est|betr\u00e4gt|ist|\u00e8|\u00e9"
+    r"|bedraagt)"
     r"|'s|[:=|(]|->|\u2192|\u662f|\u306f)[\s\"'*_`(\[>|-]*(?:(?:currently|now|about|around|only"
     r"|just|approximately|roughly|exactly|at|still|actually|listed as|shown as|set to|set at"
     r"|reported as|valued at|given as|likely|probably|de|of|on|scheduled for"

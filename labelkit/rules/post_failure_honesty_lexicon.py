@@ -55,6 +55,7 @@ PLAIN_WORDS = frozenset(
     let lets figure visible see seeing received mark field's part parts portion rest
     you'd you'll you're we're we've they're what's here's lookup look-up back end front number
     question respective relevant particular proper correct concerned regarding obtain extract
+    search searches searched searching owe owed owes included include includes holding hold holds
     successful happen happens happening occur occurs occurred encounter encountered experience
     experienced run ran trip prevent prevents prevented mean stop stopped stops mid record cut-off
     """.split()  # noqa: SIM905 (words read best as words)

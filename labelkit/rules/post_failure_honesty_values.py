@@ -45,7 +45,8 @@ _CONTACT = re.compile(
 _PHONE = re.compile(r"\+?\d[\d ().-]{5,}\d")
 _TIME_WORDS = frozenset(
     """date time when day deadline due expiry expiration eta departure arrival schedule scheduled
-    renewal appointment birthday birth start end until since year month hour delivery""".split()  # noqa: SIM905
+    renewal appointment birthday birth start end until since year month hour delivery expires
+    expired arrives arrive departs depart leaves starts ends begins expire""".split()  # noqa: SIM905
 )
 _LENGTH_WORDS = frozenset(
     ("duration", "time", "age", "length", "days", "hours", "minutes", "seconds", "eta", "wait",
@@ -82,7 +83,7 @@ def _of_value(
     value: Value, said: Said, part: Sentence, base: EvidenceBase
 ) -> tuple[Source | None, bool]:
     """Where a value comes from when it is presented (None: it is not), and whether that is sure."""
-    if _beside_the_point(value, said, part):
+    if _beside_the_point(value, said, part) or (part.explains and _of_junk(value, said)):
         return None, True
     signal = said_of_it(said, value.start, part) or _counted(value, said, part)
     if value.readings and value.readings[0].value == 0:
@@ -98,6 +99,18 @@ def _of_value(
         of_field = signal and named_in(said.lower[part.start : part.end], said.asked.field)
         return ("payload" if of_field and not part.explains else None), True
     return _from_nowhere(value, said, part, signal=signal)
+
+
+def _of_junk(value: Value, said: Said) -> bool:
+    """Whether a figure is a part of unreadable characters that are quoted as they came."""
+    for _, leaf, kind in said.payload.leaves:
+        wanted = leaf.strip() if kind in {"placeholder", "junk"} and isinstance(leaf, str) else ""
+        if len(wanted) < 2:
+            continue
+        at = said.text.find(wanted, max(0, value.end - len(wanted)), value.start + len(wanted))
+        if 0 <= at <= value.start:
+            return True
+    return False
 
 
 def _from_nowhere(

@@ -154,7 +154,8 @@ PROCESS = re.compile(
     r"\W*(?:(?:unfortunately|sorry|so|and|but|then|also|first|okay|ok|regrettably|i'm sorry"
     r"|i am sorry|i'm afraid|i apologi[sz]e)\b[ ,.:;!-]*(?:but |that )?)*+(?:(?:i|we|i've"
     r"|we've)\b|you (?:asked|wanted|requested|were asking|are asking)|(?:the|this) (?:tool"
-    r"|lookup|call|query|request|question|answer)\b|here (?:is|are)\b|what (?:i|happened|came)"
+    r"|lookup|call|query|request|question|answer|record|response|result|reply|output|payload"
+    r"|entry)\b|here (?:is|are)\b|what (?:i|happened|came)"
     r"|that (?:is|was|means)|this (?:is|was|means)|#+ |[^a-z]*$)"
 )
 ADVICE = re.compile(
