@@ -69,7 +69,7 @@ def test_a_value_handed_over(asked: tuple[str, str], payload: Any, answer: str) 
         (
             SAMPLE,
             OTHER,
-            "The record shows only that it was taken on 2026-02-03; no pH came, so I can't say.",
+            "The record shows only the date 2026-02-03; no pH was included, so I can't report one.",
         ),
     ],
 )
