@@ -8,7 +8,7 @@ and tools lie together, because servers keep the shared beginning of a prompt.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Container, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterator
 
 from labelkit.digest import digest
 from labelkit.domain.task import Task
@@ -52,7 +52,7 @@ def plan_rows(
     ]
 
 
-async def run_tasks(
+async def run_tasks(  # noqa: PLR0913 - all but three are named and have a default
     tasks: Iterable[Task | Staged],
     client: Client,
     protocol: RolloutProtocol,
@@ -62,6 +62,7 @@ async def run_tasks(
     repeats: int = 1,
     done: Container[RowKey] = (),
     concurrency: int | None = None,
+    take: Callable[[Row], bool] | None = None,
 ) -> AsyncIterator[Trace]:
     """Play every task and yield each trace when it is finished.
 
@@ -75,6 +76,7 @@ async def run_tasks(
         done: rows that need no playing, from an earlier run.
         concurrency: episodes at once; None takes the endpoint's ``max_concurrency``, or 1 for
             the embedded model, whose one slot keeps the prompt of the episode in hand.
+        take: asked right before a row begins; False leaves it out.
 
     Raises:
         EndpointError: when the endpoint cannot serve any row; rows in flight are dropped.
@@ -82,7 +84,7 @@ async def run_tasks(
     rows = plan_rows(
         tasks, model or client.endpoint.model, condition=condition, repeats=repeats, done=done
     )
-    waiting = iter(rows)
+    waiting = (row for row in rows if take is None or take(row))
     usual = 1 if client.endpoint.engine == "local" else client.endpoint.max_concurrency
     width = max(1, concurrency or usual)
     playing: set[asyncio.Task[Trace]] = set()

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, select, text
 
 from labelkit.digest import digest_text
 from labelkit.domain.task import Tag, Task
-from labelkit.domain.trace import Trace
+from labelkit.domain.trace import RowState, Trace
 from labelkit.domain.trace_text import TraceText
 from labelkit.errors import StoreError
 from labelkit.store.engine import Store
@@ -210,6 +210,21 @@ def known_traces(store: Store, digests: Iterable[str]) -> set[str]:
         with store.reading() as connection:
             found.update(connection.execute(query).scalars())
     return found
+
+
+def has_rollout(
+    store: Store, task_set: str, task_id: str, model: str, condition: str, repeat: int
+) -> bool:
+    """Whether the store has a trace of this row; an outage is none."""
+    query = select(TRACE.c.id).where(
+        TRACE.c.task_key == task_key(task_set, task_id),
+        TRACE.c.model == model,
+        TRACE.c.condition == condition,
+        TRACE.c.repeat == repeat,
+        TRACE.c.state != RowState.INFRA_ERROR.value,
+    )
+    with store.reading() as connection:
+        return connection.execute(query.limit(1)).first() is not None
 
 
 def trace_tags(store: Store, digest: str) -> dict[str, Tag] | None:

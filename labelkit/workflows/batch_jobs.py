@@ -48,8 +48,9 @@ def submit(path: Path, endpoint: Endpoint, *, progress: Progress | None = None) 
             f"{path} is not the file that {note.name} tells of; write requests to a new file"
         )
     if len(begun) == len(digests):
+        ids = ", ".join(str(part["id"]) for part in begun)
         raise InputError(
-            f"{path} was submitted already as {', '.join(str(part['id']) for part in begun)}; fetch it"
+            f"{path} was submitted already as {ids}; fetch it"
             f" with `labelkit batch fetch {path}`, or delete {note.name} to pay for it again"
         )
     with BatchApi(endpoint) as api:

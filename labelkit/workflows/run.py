@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,10 +23,13 @@ from labelkit.store import Selection, Store
 from labelkit.store.endpoints import learn
 from labelkit.store.reports import trace_table
 from labelkit.store.traces import add_traces
+from labelkit.workflows.continuing import check_unchanged
+from labelkit.workflows.holding import WAIT_S, holding
 from labelkit.workflows.orders import known_capabilities
 from labelkit.workflows.progress import Progress, Silent, waits
 from labelkit.workflows.reckoning import ledger_line
 from labelkit.workflows.running import run_async
+from labelkit.workflows.shares import Share
 from labelkit.workflows.staging import Manner, stage_tasks
 
 
@@ -87,7 +91,8 @@ def run(  # noqa: PLR0913 (everything but the first four is named and has a defa
         progress: hears of every trace.
 
     Raises:
-        InputError: for an unknown endpoint, or tasks that cannot be played in this manner.
+        InputError: for an unknown endpoint, tasks that cannot be played in this manner, or
+            settings other than those of the rollouts that are there.
         EndpointError: when it cannot be used; finished traces are kept.
     """
     if endpoint not in settings.endpoints:
@@ -102,6 +107,14 @@ def run(  # noqa: PLR0913 (everything but the first four is named and has a defa
     for remark in remarks:
         listener.say(remark)
     decoding = Decoding(max_tokens=max_tokens, temperature=temperature, seed=seed)
+    check_unchanged(
+        store,
+        model=place.model,
+        condition=chosen.name,
+        task_sets=[task.set for task in tasks],
+        protocol=chosen.protocol,
+        decoding=decoding,
+    )
     plan = Plan(staged, place, chosen, repeats, decoding)
     return run_async(_run(store, plan, listener))
 
@@ -164,15 +177,26 @@ async def _play(
         forcing=found.forcing,
         max_turns=plan.manner.max_turns,
     )
-    async for trace in run_tasks(
-        plan.staged,
-        client,
-        how,
-        condition=plan.manner.name,
-        repeats=plan.repeats,
-        done=done,
-    ):
-        add_traces(store, [trace])
-        result.states[trace.state.value] += 1
-        progress.advance(stage)
-        progress.facts(stage, ledger_line(client.ledger))
+    share = Share(store, plan.endpoint.model, plan.manner.name)
+    async with holding(share.claims):
+        while True:
+            share.again()
+            async for trace in run_tasks(
+                plan.staged,
+                client,
+                how,
+                condition=plan.manner.name,
+                repeats=plan.repeats,
+                done=done,
+                take=share.take,
+            ):
+                add_traces(store, [trace])
+                share.finished([trace])
+                result.states[trace.state.value] += 1
+                progress.advance(stage)
+                progress.facts(stage, ledger_line(client.ledger))
+            if not share.elsewhere:
+                return
+            # The rest is in the hands of other workers: done soon, or free again.
+            await asyncio.sleep(WAIT_S)
+            done = _done(store, plan) | share.played

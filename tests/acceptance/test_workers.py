@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import text
 
 from labelkit.store import Store
-from tests.databases import postgres_url  # noqa: F401 - a fixture
 from tests.fake_server import FakeServer
 
 TRACES = 300
@@ -45,7 +44,7 @@ def claims_left(url: str) -> int:
 def test_two_workers_send_as_many_requests_as_there_are_rows(
     make_workplace,
     fake_server: FakeServer,
-    postgres_url: str,  # noqa: F811
+    postgres_url: str,
 ) -> None:
     place = shared_place(make_workplace, fake_server, postgres_url)
     fake_server.reset_counts()
@@ -61,7 +60,7 @@ def test_two_workers_send_as_many_requests_as_there_are_rows(
 def test_rows_of_a_killed_worker_return_when_its_claims_run_out(
     make_workplace,
     fake_server: FakeServer,
-    postgres_url: str,  # noqa: F811
+    postgres_url: str,
 ) -> None:
     place = shared_place(make_workplace, fake_server, postgres_url)
     fake_server.reset_counts()

@@ -127,7 +127,8 @@ def test_a_forced_call_is_a_call(reached: Endpoint, choice: str) -> None:
                 )
             )
         assert done.failure is None
-        assert [call.name for call in done.tool_calls] == ["look"]
+        # Under `required` random weights go on calling.
+        assert {call.name for call in done.tool_calls} == {"look"}
         assert json.loads(done.tool_calls[0].arguments)["side"] in {"left", "right"}
         assert done.usage is not None
 
