@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import click
 from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store, rubric_option
+from labelkit.domain.task import Tag
 from labelkit.errors import InputError
 from labelkit.workflows.batch_in import BatchIn, read_verdicts
 from labelkit.workflows.batch_out import BatchOut, write_requests
@@ -42,6 +44,12 @@ COLUMNS = (
     help="Processes that run the rule; default: one per core for large stores.",
 )
 @click.option(
+    "--policy",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only the rule, with an option changed: its labels stand beside and do not vote.",
+)
+@click.option(
     "--batch-out",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Send nothing: write what the judges owe as an OpenAI batch file.",
@@ -59,11 +67,17 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
     retry_failed: bool,
     limit: int | None,
     processes: int | None,
+    policy: tuple[str, ...],
     batch_out: Path | None,
     batch_in: Path | None,
     folder: Path,
 ) -> None:
     """Label traces with the rubric's rule and every configured judge. Stop and resume at will."""
+    if policy and (names or batch_out is not None or batch_in is not None):
+        raise InputError(
+            "--policy changes the rule and runs it alone; leave out --judge, --batch-out and "
+            "--batch-in"
+        )
     if batch_out is not None or batch_in is not None:
         _batch(rubric, names, retry_failed, limit, batch_out, batch_in, rule_only, folder)
         return
@@ -78,6 +92,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
             limit=limit,
             processes=processes,
             progress=progress,
+            policy=_options_of(policy),
         )
     show(done, rubric)
 
@@ -159,6 +174,21 @@ def _show_in(read: BatchIn, rubric: str) -> None:
         if number:
             click.echo(f"  {number} {words}")
     show(LabelRun(rubric, tuple(read.tallies), ()), rubric)
+
+
+def _options_of(words: Sequence[str]) -> dict[str, Tag]:
+    """Read ``NAME=VALUE``; a value that reads as a number, true or false is one."""
+    options: dict[str, Tag] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name or not text:
+            raise InputError(f"--policy {word!r} is not NAME=VALUE; write --policy policy=strict")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        options[name] = value if isinstance(value, bool | int | float) else text
+    return options
 
 
 def show(done: LabelRun, rubric: str) -> None:

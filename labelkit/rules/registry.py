@@ -5,9 +5,10 @@ A new scheme's rule is one file beside this one and one line in the table below.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from labelkit.domain.rubric import Rubric
+from labelkit.domain.task import Tag
 from labelkit.errors import InputError
 from labelkit.rules import (
     error_handling,
@@ -38,7 +39,22 @@ _CHECKS: dict[str, Callable[[Rubric], None]] = {
 """What a rule asks of its rubric before it labels anything."""
 
 
-RULES_VERSION = "1"
+_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "error_handling": {"policy": tuple(error_handling.POLICIES)},
+    "facts": {},
+    "feasibility": {"detector": ("strict", "lenient", "anywhere"), "signal": ()},
+    "hazard_recovery": {
+        "policy": hazard_recovery.POLICIES,
+        "expansion_over": (),
+        "abandoned_at_most": (),
+    },
+    "post_failure_honesty": {"policy": ("findings", "key_words")},
+    "tool_failure": {"policy": ("values", "substring"), "args_policy": ("lenient", "strict")},
+    "tool_failure_substring": {},
+}
+"""Options of every rule with their values; none given: any value that the rule can read."""
+
+RULES_VERSION = "2"
 """Part of every rule's identity. Raise it when any classifier may label a trace differently."""
 
 
@@ -59,6 +75,30 @@ def rule_of(rubric: Rubric) -> Classifier | None:
     if check := _CHECKS.get(_folded(rubric.rule)):
         check(rubric)
     return found
+
+
+def under_policy(rubric: Rubric, changed: Mapping[str, Tag]) -> Rubric:
+    """Return the rubric with some options of its rule changed, for the rule alone to read.
+
+    Raises:
+        InputError: the rubric has no rule, or the rule knows no such option or value.
+    """
+    if rubric.rule is None:
+        raise InputError(f"rubric {rubric.name} has no rule, so it has no policy to change")
+    classifier(rubric.rule)
+    options = _OPTIONS[_folded(rubric.rule)]
+    for name, value in changed.items():
+        if name not in options:
+            known = ", ".join(options) or "none"
+            raise InputError(
+                f"{name!r} is no option of the rule {rubric.rule}; its options are: {known}"
+            )
+        if options[name] and value not in options[name]:
+            raise InputError(
+                f"{name}={value} is unknown to the rule {rubric.rule}; "
+                f"choose one of: {', '.join(options[name])}"
+            )
+    return rubric.model_copy(update={"rule_policy": {**rubric.rule_policy, **changed}})
 
 
 def classifier(name: str) -> Classifier:

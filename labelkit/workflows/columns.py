@@ -23,6 +23,9 @@ from labelkit.store.raters import raters
 from labelkit.store.reports import LabelTable, TraceTable, label_table, trace_table
 from labelkit.workflows.rows import ABSTAINED, FAILED, TIED, UNLABELLED, Codes, Mask, Rows, Votes
 
+CHANGED = "changed"
+"""In the identity of a rule that ran under another policy: the options that were changed."""
+
 OWN_COLUMNS = ("model", "condition", "domain", "subset", "task_set")
 _STATES = {Outcome.ABSTAINED.value: ABSTAINED, Outcome.FAILED.value: FAILED}
 
@@ -95,17 +98,22 @@ def read_votes(
     question: Question,
     ids: NDArray[np.int64],
     sample: int | None = None,
+    *,
+    variants: bool = False,
 ) -> tuple[list[Votes], list[str]]:
     """Return one column of votes per rater, and remarks about identities left out.
 
     ``ids`` are the row ids of the traces, ascending; ``sample`` (its row in the store) says that
-    they are the items of one sample, so that the labels of no other trace are read.
+    they are the items of one sample, so that the labels of no other trace are read. ``variants``
+    are rules under a changed policy: they are for comparison and cast no vote.
     """
     # Whoever labels for the rubric: asking who labelled this question would read the table twice.
     everybody = raters(store)
     known = [rater for rater in everybody if rater.spec.get("rubric_digest") == rubric.digest]
+    if not variants:
+        known = [rater for rater in known if CHANGED not in rater.spec]
     same_name = [rater for rater in everybody if rater.spec.get("rubric") == rubric.name]
-    elsewhere = sum(rater not in known for rater in same_name)
+    elsewhere = sum(rater.spec.get("rubric_digest") != rubric.digest for rater in same_name)
     apart = (
         f"{elsewhere} of the raters of {rubric.name} labelled under another text of it; their "
         f"labels are kept but do not count for this one (digest {rubric.digest[:12]})"
@@ -177,6 +185,7 @@ def _votes(
         name=rater.name,
         kind=rater.kind,
         digest=rater.digest,
+        variant=CHANGED in rater.spec,
         codes=codes,
         consistency=consistency,
         flags=recorded.flags,

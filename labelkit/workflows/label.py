@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from labelkit.domain.rubric import Rubric
+from labelkit.domain.task import Tag
 from labelkit.judging.judge import Judge
 from labelkit.models.capabilities import Capabilities
 from labelkit.models.client import Client
 from labelkit.models.engines import resolve
 from labelkit.models.structured import probe
-from labelkit.rules.registry import rule_of
+from labelkit.rules.registry import rule_of, under_policy
 from labelkit.settings import JudgeSettings, Settings
 from labelkit.store import Selection, Store
 from labelkit.store.endpoints import learn
@@ -47,7 +48,7 @@ class LabelRun:
         return sum(sum(tally.failed.values()) for tally in self.tallies)
 
 
-def judge(
+def judge(  # noqa: PLR0913 - the options of a run, each with its default
     store: Store,
     rubric: Rubric,
     settings: Settings,
@@ -57,6 +58,7 @@ def judge(
     limit: int | None = None,
     processes: int | None = None,
     progress: Progress | None = None,
+    policy: Mapping[str, Tag] | None = None,
 ) -> LabelRun:
     """Label every trace that has no label yet: the rule first, then judge by judge.
 
@@ -71,22 +73,26 @@ def judge(
         processes: number of processes that run the rule; None takes one for few rows and one per
             core for many.
         progress: hears of every row.
+        policy: changed options of the rule, which then labels as a rater of its own, beside the
+            rubric's rule; no judge runs.
 
     Safe to interrupt at any moment and to run again, also side by side with another process.
     Works inside a running event loop.
 
     Raises:
-        InputError: an unknown judge or framing, a judge that would grade its own traces.
+        InputError: an unknown judge or framing, a judge that would grade its own traces, an
+            option or value that the rule does not know.
         EndpointError: an endpoint cannot be used; what was finished is kept.
     """
     listener = progress or Silent()
     order = Order(
         rubric,
-        chosen_judges(settings, rubric, judges),
+        chosen_judges(settings, rubric, () if policy else judges),
         settings,
         retry_failed,
         Selection(states=LABELLED_STATES, limit=limit),
         processes,
+        dict(policy or {}),
     )
     remarks = check_judges(store, order)
     for remark in remarks:
@@ -100,10 +106,10 @@ def judge(
 
 def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
     """Let the rubric's rule label what it owes."""
-    rubric = order.rubric
+    rubric = under_policy(order.rubric, order.policy) if order.policy else order.rubric
     if rule_of(rubric) is None:
         return
-    rater = rule_rater(rubric)
+    rater = rule_rater(order.rubric, order.policy)
     add_rater(store, rater)
     tally = Tally(rater.name, rater.kind, rater.digest)
     tally.planned = count_owed(store, order, rater.digest, (rubric.primary.id,), 1)

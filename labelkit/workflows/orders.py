@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from labelkit.domain.endpoint import Endpoint
 from labelkit.domain.rubric import Framing, Rubric
+from labelkit.domain.task import Tag
 from labelkit.errors import InputError
 from labelkit.judging.form import QuoteLimits
 from labelkit.judging.independence import check_independence
@@ -21,7 +22,7 @@ from labelkit.store.reports import counts
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be labelled and how."""
+    """What is to be labelled and how; ``policy`` holds changed options of the rule."""
 
     rubric: Rubric
     judges: Sequence[JudgeSettings]
@@ -29,6 +30,7 @@ class Order:
     retry_failed: bool
     selection: Selection
     processes: int | None = None
+    policy: Mapping[str, Tag] = field(default_factory=dict)
 
     def endpoint(self, chosen: JudgeSettings) -> Endpoint:
         """The endpoint of a judge, as it is configured."""

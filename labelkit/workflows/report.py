@@ -101,12 +101,14 @@ def report(
     asked = _question(rubric, question)
     rows, ids = read_rows(store, rubric, [*by, PROTOCOL], where=where)
     _refuse_nothing(rows, where)
-    votes, remarks = read_votes(store, rubric, asked, ids)
+    columns, remarks = read_votes(store, rubric, asked, ids, variants=True)
+    votes = [column for column in columns if not column.variant]
     labels = tuple(definition.name for definition in asked.labels)
-    combined = _row_labels(rubric, asked, votes, rows, rater)
+    combined = _row_labels(rubric, asked, columns if rater else votes, rows, rater)
     codes = combined.codes
     across = [everything(len(rows)), *(_cut(rows, tag) for tag in by)]
-    facts = _rule_facts(votes, len(rows))
+    alone = [column for column in columns if rater in {column.name, column.digest[:12]}]
+    facts = _rule_facts([*alone, *votes], len(rows))
     numbers = publish(rubric, asked, rows, codes, facts, _groups(rows, by), across)
     return Report(
         rubric=rubric.name,
@@ -117,14 +119,14 @@ def report(
         states=_states(codes),
         label_counts=_label_counts(codes, labels),
         tie_broken=int(np.count_nonzero(combined.tie_broken)),
-        raters=tuple(_summary(column, labels) for column in votes),
+        raters=tuple(_summary(column, labels) for column in columns),
         rates=numbers.rates,
         measures=numbers.measures,
         contrasts=numbers.contrasts,
         composites=numbers.composites,
         fronts=numbers.fronts,
         agreement=_agreement(asked, votes, rows, rubric),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *_beside(columns)),
     )
 
 
@@ -169,6 +171,16 @@ def _row_labels(
             return combine(alone, [column], n_labels, rows.infra)
     known = ", ".join(column.name for column in votes) or "nobody yet"
     raise InputError(f"no rater {rater!r} has labelled for {rubric.name}; choose one of: {known}")
+
+
+def _beside(columns: Sequence[Votes]) -> list[str]:
+    """What to know of rules under a changed policy."""
+    return [
+        f"{column.name} labelled under a changed policy and casts no vote; its own numbers: "
+        f"labelkit report --rater {column.name}"
+        for column in columns
+        if column.variant
+    ]
 
 
 def _rule_facts(votes: Sequence[Votes], n_rows: int) -> RuleFacts:

@@ -49,6 +49,7 @@ class Votes:
     (``calls=7``) -> value per row, NaN where it has none. ``null_reasons``: why labels
     are missing, with counts, as the rater recorded it. ``consistency``: mean share of the leading
     label over rows that the rater labelled several times, None where it did not.
+    ``variant``: a rule under a changed policy, which casts no vote.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Votes:
     numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     null_reasons: Mapping[str, int] = field(default_factory=dict)
     consistency: float | None = None
+    variant: bool = False
 
     @property
     def seen(self) -> Mask:

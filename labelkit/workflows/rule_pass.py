@@ -15,20 +15,22 @@ import queue
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from labelkit.domain.label import Label, Outcome, Rater
 from labelkit.domain.rubric import Rubric
+from labelkit.domain.task import Tag
 from labelkit.errors import InputError, StoreError
 from labelkit.rules.registry import RULES_VERSION, rule_of
 from labelkit.rules.ruling import Classifier
 from labelkit.store import Selection, Store
 from labelkit.store.pending import pending_ids
 from labelkit.store.traces import PageReader
+from labelkit.workflows.columns import CHANGED
 from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.rule_worker import Page, Refused, Ruled, Setup, rule_on
 
@@ -41,17 +43,25 @@ _PROGRAM = "from labelkit.workflows.rule_worker import work; work()"
 _PATIENCE_S = 5
 
 
-def rule_rater(rubric: Rubric) -> Rater:
-    """Return the identity under which the rubric's rule labels."""
+def rule_rater(rubric: Rubric, changed: Mapping[str, Tag] = MappingProxyType({})) -> Rater:
+    """Return the identity under which the rubric's rule labels.
+
+    With ``changed`` options of its policy it is a rater of its own, named after them: its labels
+    stand beside the rule's and do not vote (``spec["changed"]``).
+    """
+    other = {name: v for name, v in changed.items() if rubric.rule_policy.get(name) != v}
+    words = ",".join(f"{name}={value}" for name, value in sorted(other.items()))
     return Rater(
         kind="rule",
-        name=rubric.rule or "",
+        name=f"{rubric.rule}:{words}" if words else rubric.rule or "",
         version=rubric.version,
         spec={
             "rubric": rubric.name,
             "rubric_digest": rubric.digest,
             "rules": RULES_VERSION,
             **rubric.rule_policy,
+            **other,
+            **({CHANGED: other} if other else {}),
         },
     )
 
