@@ -107,9 +107,9 @@ def verdict(rubric: Rubric) -> str:
 
 
 @contextlib.contextmanager
-def fake_server(content: str) -> Iterator[str]:
+def fake_server(content: str, latency_ms: int = 20) -> Iterator[str]:
     """The fake server in a process of its own; yields its base URL."""
-    command = [sys.executable, "-m", "tests.fake_server", "--fast", "--latency-ms", "20"]
+    command = [sys.executable, "-m", "tests.fake_server", "--fast", "--latency-ms", str(latency_ms)]
     with subprocess.Popen(
         [*command, "--content", content], stdout=subprocess.PIPE, text=True, cwd=ROOT
     ) as server:
