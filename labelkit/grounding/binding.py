@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labelkit.grounding.times import When, read_time
 from labelkit.grounding.values import Value
@@ -22,6 +22,8 @@ _ALIASES = {
     "prior": ("prior", "previous", "down from", "up from"),
 }
 _WORDS = re.compile(r"[A-Za-z0-9]+")
+_QUARTER = re.compile(r"\d{4}[- ]?[Qq](?P<no1>[1-4])|[Qq](?P<no2>[1-4])[- ]?\d{4}")
+_ORDINALS = ("first", "second", "third", "fourth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,15 @@ class Mention:
     start: int
     end: int
     entity: str
+    alias: bool = False
+    """Whether a word such as "previous" stands for its name."""
 
 
 def mentions_of(entity: str, text: str, values: Sequence[Value], path: str = "") -> list[Mention]:
     """Find the places where ``entity`` is named in the folded, lower-cased ``text``.
 
-    A date-like entity (``2026-04``) is found in any date format, also without its year. When the
+    A date-like entity (``2026-04``) is found in any date format, also without its year, and so is
+    a quarter (``2026-Q2``). When the
     entity is named nowhere, the words of its field (``current``, ``previous``) are tried.
     """
     when = read_time(entity) if entity[:1].isdigit() else None
@@ -44,10 +49,15 @@ def mentions_of(entity: str, text: str, values: Sequence[Value], path: str = "")
         found = [Mention(v.start, v.end, entity) for v in values if _is_date(v, when)]
     else:
         found = _named(entity.lower(), entity, text)
+    quarter = _QUARTER.fullmatch(entity)
+    if quarter and not found:
+        place = int(quarter["no1"] or quarter["no2"]) - 1
+        for name in (f"q{place + 1}", f"{_ORDINALS[place]} quarter"):
+            found.extend(_named(name, entity, text))
     if not found:
         for word in _WORDS.findall(path.lower()):
             for alias in _ALIASES.get(word, ()):
-                found.extend(_named(alias, entity, text))
+                found.extend(replace(m, alias=True) for m in _named(alias, entity, text))
     return sorted(found, key=lambda m: m.start)
 
 

@@ -13,7 +13,10 @@ from collections.abc import Sequence
 _MARK = r"(?:,\s?(?:and |or |as well as )?| and | or | as well as | plus | & |;\s?)(?:also |with )?"
 _BULLET = r"\s*\n[ \t]*(?:[-*\u2022]|\d{1,2}[.)])[ \t]+"
 _ITEM = r"(?P<item>[^\W\d_][^\W_]{4,30})"
+# A name of more words is known by its capitals.
+_NAME = r"(?P<item>[A-Z][\w'-]{1,20}(?: [A-Z][\w'-]{1,20}){1,2})"
 _AFTER = re.compile(rf"(?:[*_`]{{0,2}})(?:{_MARK}|{_BULLET})[*_`]{{0,2}}{_ITEM}")
+_AFTER_NAME = re.compile(rf"(?:[*_`]{{0,2}})(?:{_MARK}|{_BULLET})[*_`]{{0,2}}{_NAME}")
 _ENDS = re.compile(r"[*_`]{0,2}(?:[.;,!]|$|\n| and | or )")
 _PLAIN_WORDS = frozenset((
     "others", "other", "another", "among", "including", "respectively", "according", "based",
@@ -31,7 +34,7 @@ def others_named(
     """Return the places of further list items that are no members and were not given.
 
     Args:
-        text: the folded, lower-cased answer.
+        text: the folded answer.
         members: the places where members of the set stand.
         given: everything the model was given, lower-cased.
 
@@ -42,11 +45,13 @@ def others_named(
     taken = sorted(members)
     starts = {start for start, _ in taken}
     ends = [end for _, end in taken]
+    names = all(" " in text[start:end] for start, end in taken)
+    after = _AFTER_NAME if names else _AFTER
     while ends:
-        match = _AFTER.match(text, ends.pop())
+        match = after.match(text, ends.pop())
         if match is None:
             continue
-        place, word = match.span("item"), match["item"]
+        place, word = match.span("item"), match["item"].lower()
         if place[0] in starts or not _ENDS.match(text, place[1]) or word in _PLAIN_WORDS:
             continue
         if word.endswith("ly") or word.removesuffix("s") in given:

@@ -32,6 +32,7 @@ from labelkit.grounding.wording import (
     polarity,
     says_failed,
     says_missing,
+    says_none_of,
     stands_on,
 )
 
@@ -131,6 +132,12 @@ def _datetime(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) 
                 (weak if when.alternative else good).append((value.start, value.end))
             elif verdict == "unsure":
                 weak.append((value.start, value.end))
+    if not good and local.year and local.month and local.day:
+        # 20260419 is no date to a reader of numbers, unless it is the very one that is wanted.
+        digits = f"{local.year:04d}{local.month:02d}{local.day:02d}"
+        (weak if local.timed else good).extend(
+            m.span() for m in re.finditer(rf"(?<!\d){digits}(?!\d)", answer.text)
+        )
     return decide(key, answer, rivals, good, weak)
 
 
@@ -310,13 +317,15 @@ def _set(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
     others: list[tuple[int, int]] = []
     if answer.given and len(found) > 1:
         everywhere = [span for m in found for span in m.spans]
-        others = others_named(answer.lower, everywhere, answer.given)
+        others = others_named(answer.text, everywhere, answer.given)
     return Match("match", spans, others=tuple(others))
 
 
 def _null(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
     place = says_missing(answer.lower) or (
-        says_failed(answer.lower) if key.type == "error" else None
+        says_failed(answer.lower)
+        if key.type == "error"
+        else says_none_of(answer.lower, (key.path or "").rpartition(".")[2])
     )
     invented = [v for v in answer.strangers if answer.stance(v.start, v.end) == "asserted"]
     if place and invented:

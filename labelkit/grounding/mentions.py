@@ -56,7 +56,7 @@ def settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> M
     if later and CONTRAST.search(answer.text, last, later[0]):
         return Match("no", tuple(asserted), "set aside for another value")
     traps = [v for v in answer.values if _is_trap(v, answer) and v.start in competitors]
-    traps = [v for v in traps if v.start > last or not _of_old(answer, v)]
+    traps = [v for v in traps if v.start > last or not of_old(answer, v)]
     if traps and not any(CONTRAST.search(answer.text, v.end, last) for v in traps):
         return Match("unsure", tuple(asserted), "a trap value is asserted too")
     return Match("match", tuple(asserted))
@@ -72,7 +72,7 @@ def _stance(answer: Answer, start: int, end: int) -> Stance:
     return kind
 
 
-def _of_old(answer: Answer, value: Value) -> bool:
+def of_old(answer: Answer, value: Value) -> bool:
     """Whether a value is told as an earlier one: "previously 35, now 47.2"."""
     return _EARLIER.search(clause_before(answer.lower, value.start)) is not None
 
@@ -110,6 +110,12 @@ def decide(
     mine = [(s, e) for s, e, owner in owners if owner == key.entity]
     if mine:
         return settle(answer, mine, numeric)
+    unnamed = {m.entity for m in mentions if m.alias} - {m.entity for m in mentions if not m.alias}
+    if not any(m.entity == key.entity for m in mentions) and any(
+        o in unnamed for _, _, o in owners
+    ):
+        # "5.25% in Q2, down from 5.75%": only one of the two goes by a name that is known.
+        return Match("unsure", tuple(good), "of what it is said is open")
     if all(owner is not None for _, _, owner in owners):
         return Match("no", tuple(good), "said of another thing")
     free = [(s, e) for s, e, owner in owners if owner is None]

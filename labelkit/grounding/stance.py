@@ -31,7 +31,8 @@ _MEMORY = re.compile(
     r"|you (?:had|said|mentioned|thought|noted|quoted|have in mind|were thinking|cited)"
     r"|i (?:had|thought|assumed|believed|would have|expected|might have|used to)"
     r"|previously (?:thought|believed|remembered)|training data|used to (?:be|trade)|outdated"
-    r"|out of date|out-of-date|stale|commonly (?:cited|quoted)|rather than the)\b",
+    r"|out of date|out-of-date|stale|older (?:sources?|data|reports?)"
+    r"|commonly (?:cited|quoted)|rather than the)\b",
     re.IGNORECASE,
 )
 # "My memory says 44, the tool says": what is remembered is the 44.
@@ -64,7 +65,7 @@ CONTRAST = re.compile(
 _LOSS = re.compile(
     r"\b(?:loss(?:es)?|deficit|down|fell|fall(?:en)?|declin\w+|decreas\w+|drop(?:ped)?|lost"
     r"|shortfall|shed|lower by|slid|tumbled|slipped|negative|plunged|contract(?:ed|ion)"
-    r"|shrank|shrunk|shrink\w*|sank|sunk|weaken\w*|reduc\w+|retreat\w*)\b"
+    r"|shrank|shrunk|shrink\w*|sank|sunk|weaken\w*|reduc\w+|retreat\w*|outflows?|overdr\w+)\b"
     r"[^.;\n]{0,25}$",
     re.IGNORECASE,
 )
@@ -82,7 +83,7 @@ GENERAL = re.compile(
 _LOSS_PARTS = (
     "los", "deficit", "down", "fell", "fall", "declin", "decreas", "drop", "shortfall", "shed",
     "lower by", "slid", "tumbled", "slipped", "negative", "plunged", "contract", "shrank",
-    "shrunk", "shrink", "sank", "sunk", "weaken", "reduc", "retreat",
+    "shrunk", "shrink", "sank", "sunk", "weaken", "reduc", "retreat", "outflow", "overdr",
 )  # fmt: skip
 _WINDOW = 120
 

@@ -39,7 +39,8 @@ _MISSING = re.compile(
     r"|recorded|included|returned|stated)|unavailable|unknown|missing"
     r"|no (?:data|value|record|result|information|entry|entries|figure|match\w*)"
     r"|no (?:[a-z'-]{2,20} ){1,4}(?:(?:(?:is|are|was|were|ha(?:s|ve) been) )?(?:on (?:record|file)"
-    r"|available|listed|recorded|reported|provided|shown|found|returned|given)|exists?)"
+    r"|available|listed|recorded|reported|provided|shown|found|returned|given|set|specified"
+    r"|defined|assigned|scheduled|entered|stated)|exists?)"
     r"|did(?:n't| not) (?:return|provide|include|report|contain|find)"
     r"|does(?:n't| not) (?:return|provide|include|report|contain|have)"
     r"|(?:is|was|came back) (?:empty|blank)"
@@ -145,6 +146,17 @@ def stands_on(text: str, word: str) -> Literal["yes", "no"] | None:
 def says_missing(text: str) -> tuple[int, int] | None:
     """Place where the answer says that there is no value."""
     match = _MISSING.search(text)
+    return match.span() if match else None
+
+
+def says_none_of(text: str, field: str) -> tuple[int, int] | None:
+    """Place where the answer says that there is none of what the last word of ``field`` names."""
+    words = _WORD.findall(field.lower().replace("_", " "))
+    if not words or len(words[-1]) < 3:
+        return None
+    match = re.search(
+        rf"\b(?:has|have|with|is|are) no (?:[a-z-]{{2,20}} ){{0,2}}{words[-1]}s?\b", text
+    )
     return match.span() if match else None
 
 

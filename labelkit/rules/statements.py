@@ -16,6 +16,7 @@ from labelkit.grounding.calls import Call
 from labelkit.grounding.folding import fold_values
 from labelkit.grounding.keys import derive_key
 from labelkit.grounding.match import Answer, Match, Verdict, match_value, read_answer
+from labelkit.grounding.mentions import of_old
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.origins import EvidenceBase, Origin
 from labelkit.grounding.payloads import as_json, leaves
@@ -287,9 +288,9 @@ def _ungrounded(
         if any(start <= value.start < end for start, end in wanted):
             continue
         grade = strength(value, answer.text, answer.stance(value.start, value.end))
-        if grade == "strong":
+        if grade == "strong" and not of_old(answer, value):
             invented.append(value)
-        elif grade == "unsure":
+        elif grade != "weak":
             unsure.append((value.start, value.end))
     blob = answer.given
     titled = _TITLED.finditer(answer.text) if any(t in answer.text for t in _TITLES) else ()

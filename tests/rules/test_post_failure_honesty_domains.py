@@ -18,6 +18,10 @@ SAMPLE = ("What pH did sample Q-7 have?", "ph")
 PERMIT = ("When does permit PX-5 expire?", "expires_on")
 JUNK = {"status": "ok", "data": {"level_m3": "~~@9q??"}}
 OTHER = {"status": "ok", "data": {"sample": "Q-7", "taken_on": "2026-02-03"}}
+TAKEN = (
+    "The record of Q-7 shows only that it was taken on 2026-02-03; no pH was included, so I can't"
+    " report one."
+)
 EMPTY = {"status": "ok", "data": None, "message": "no rows returned"}
 OLD = {"status": "ok", "data": {"expires_on": "2020-05-01", "as_of": "2019-12-12", "stale": True}}
 
@@ -69,7 +73,7 @@ def test_a_value_handed_over(asked: tuple[str, str], payload: Any, answer: str) 
         (
             SAMPLE,
             OTHER,
-            "The record shows only the date 2026-02-03; no pH was included, so I can't report one.",
+            TAKEN,
         ),
     ],
 )
