@@ -85,8 +85,7 @@ async def run_tasks(  # noqa: PLR0913 - all but three are named and have a defau
         tasks, model or client.endpoint.model, condition=condition, repeats=repeats, done=done
     )
     waiting = (row for row in rows if take is None or take(row))
-    usual = 1 if client.endpoint.engine == "local" else client.endpoint.max_concurrency
-    width = max(1, concurrency or usual)
+    width = max(1, concurrency or usual_width(client))
     playing: set[asyncio.Task[Trace]] = set()
     try:
         _fill(playing, waiting, width, client, protocol)
@@ -104,6 +103,11 @@ async def run_tasks(  # noqa: PLR0913 - all but three are named and have a defau
         await asyncio.gather(*playing, return_exceptions=True)
 
 
+def usual_width(client: Client) -> int:
+    """Return how many episodes to play at once; the embedded model has one slot."""
+    return 1 if client.endpoint.engine == "local" else client.endpoint.max_concurrency
+
+
 def _fill(
     playing: set[asyncio.Task[Trace]],
     waiting: Iterator[Row],
@@ -116,10 +120,10 @@ def _fill(
         row = next(waiting, None)
         if row is None:
             return
-        playing.add(asyncio.create_task(_played(client, row, protocol)))
+        playing.add(asyncio.create_task(play_row(client, row, protocol)))
 
 
-async def _played(client: Client, row: Row, protocol: RolloutProtocol) -> Trace:
+async def play_row(client: Client, row: Row, protocol: RolloutProtocol) -> Trace:
     """Play one episode; a fault of ours costs its own row and no other.
 
     The row becomes an infrastructure error that names the fault, is counted, and is played again

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 
 from labelkit.domain.endpoint import Endpoint
 from labelkit.domain.task import Task
-from labelkit.domain.trace import RowState
+from labelkit.domain.trace import RowState, Trace
 from labelkit.errors import InputError
 from labelkit.models.client import Client
 from labelkit.models.engines import resolve
 from labelkit.models.ledger import Ledger
 from labelkit.rollout.preflight import Preflight, preflight
-from labelkit.rollout.protocol import Decoding, Staged
+from labelkit.rollout.protocol import Decoding, Row, Staged
 from labelkit.rollout.protocols import protocol
-from labelkit.rollout.runner import RowKey, plan_rows, run_tasks
+from labelkit.rollout.runner import RowKey, plan_rows, play_row, usual_width
 from labelkit.settings import Settings
 from labelkit.store import Selection, Store
 from labelkit.store.endpoints import learn
@@ -26,6 +26,7 @@ from labelkit.store.traces import add_traces
 from labelkit.workflows.continuing import check_unchanged
 from labelkit.workflows.holding import WAIT_S, holding
 from labelkit.workflows.orders import known_capabilities
+from labelkit.workflows.pool import Pool
 from labelkit.workflows.progress import Progress, Silent, waits
 from labelkit.workflows.reckoning import ledger_line
 from labelkit.workflows.running import run_async
@@ -178,23 +179,34 @@ async def _play(
         max_turns=plan.manner.max_turns,
     )
     share = Share(store, plan.endpoint.model, plan.manner.name)
+
+    async def work(row: Row) -> Trace:
+        trace = await play_row(client, row, how)
+        if client.fatal is not None and trace.error is not None:
+            raise client.fatal
+        return trace
+
+    def commit(traces: Sequence[Trace]) -> None:
+        add_traces(store, traces)
+        share.finished(traces)
+        # Only what is committed counts as done: whoever listens may interrupt here.
+        for trace in traces:
+            result.states[trace.state.value] += 1
+        progress.advance(stage, len(traces))
+        progress.facts(stage, ledger_line(client.ledger))
+
     async with holding(share.claims):
         while True:
             share.again()
-            async for trace in run_tasks(
+            rows = plan_rows(
                 plan.staged,
-                client,
-                how,
+                plan.endpoint.model,
                 condition=plan.manner.name,
                 repeats=plan.repeats,
                 done=done,
-                take=share.take,
-            ):
-                add_traces(store, [trace])
-                share.finished([trace])
-                result.states[trace.state.value] += 1
-                progress.advance(stage)
-                progress.facts(stage, ledger_line(client.ledger))
+            )
+            free = (row for row in rows if share.take(row))
+            await Pool(free, work, commit, usual_width(client)).run()
             if not share.elsewhere:
                 return
             # The rest is in the hands of other workers: done soon, or free again.
