@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations, islice
 from math import isfinite
 
 import numpy as np
@@ -20,6 +21,7 @@ _INDEX = re.compile(r"\[\d+\]")
 _OPERATIONS = ("sum", "difference", "ratio", "change", "product", "share", "average")
 ALL_OPERATIONS, SOME_OPERATIONS = 8, 16
 _LARGEST = 1e300
+_MOST_WEIGHTED = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,9 @@ def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
             total = sum(numbers)
             results += [total, total / len(numbers), max(numbers) - min(numbers)]
     how = ("sum", "average", "range") * (len(results) // 3)
+    weighted = _weighted(groups)
+    results += weighted
+    how += ("sum of products",) * len(weighted)
     # Two fields that hold the same number are two operands.
     kept = sorted(n for n, _ in dict.fromkeys(operands) if abs(n) < _LARGEST)
     if len(kept) > SOME_OPERATIONS:
@@ -76,6 +81,16 @@ def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
         pairs = _pairs(np.array(kept), every=few)
         flat = np.concatenate((flat, pairs)) if results else pairs
     return Computed(np.abs(flat), how, block, few)
+
+
+def _weighted(groups: dict[str, list[float]]) -> list[float]:
+    """Sums of products of two fields of one list: quantity by price, row by row."""
+    out = []
+    for (path, first), (other, second) in islice(combinations(groups.items(), 2), _MOST_WEIGHTED):
+        same = path.rpartition(".")[0] == other.rpartition(".")[0] and len(first) == len(second)
+        if same and 2 <= len(first) <= SOME_OPERATIONS:
+            out.append(sum(a * b for a, b in zip(first, second, strict=True)))
+    return [number for number in out if isfinite(number)]
 
 
 def _siblings(operands: tuple[tuple[float, str], ...]) -> list[list[float]]:

@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 _MARK = r"(?:,\s?(?:and |or |as well as )?| and | or | as well as | plus | & |;\s?)(?:also |with )?"
 _BULLET = r"\s*\n[ \t]*(?:[-*\u2022]|\d{1,2}[.)])[ \t]+"
 _ITEM = r"(?P<item>[^\W\d_][^\W_]{4,30})"
 # A name of more words is known by its capitals.
 _NAME = r"(?P<item>[A-Z][\w'-]{1,20}(?: [A-Z][\w'-]{1,20}){1,2})"
-_AFTER = re.compile(rf"(?:[*_`]{{0,2}})(?:{_MARK}|{_BULLET})[*_`]{{0,2}}{_ITEM}")
-_AFTER_NAME = re.compile(rf"(?:[*_`]{{0,2}})(?:{_MARK}|{_BULLET})[*_`]{{0,2}}{_NAME}")
-_ENDS = re.compile(r"[*_`]{0,2}(?:[.;,!]|$|\n| and | or )")
+_Q = r"[*_`\"']{0,2}"
+_AFTER = re.compile(rf"{_Q}(?P<mark>{_MARK}|{_BULLET}){_Q}{_ITEM}")
+_AFTER_NAME = re.compile(rf"{_Q}(?P<mark>{_MARK}|{_BULLET}){_Q}{_NAME}")
+_ENDS = re.compile(rf"{_Q}(?:[.;,!\]]|$|\n| and | or )")
+_JOINED = re.compile(r"\band\b|\bor\b|&")
+_MOST = 100
+_COMMA = re.compile(rf"{_Q},\s?{_Q}")
+_GOES_ON = re.compile(rf"{_Q},?\s?(?:and|or|&)\s")
 _PLAIN_WORDS = frozenset((
     "others", "other", "another", "among", "including", "respectively", "according", "based",
     "please", "consult", "avoid", "caution", "should", "these", "those", "there", "which", "while",
@@ -42,11 +48,13 @@ def others_named(
         Ranges of ``text``, in order.
     """
     found: list[tuple[int, int]] = []
-    taken = sorted(members)
+    taken = sorted(members)[:_MOST]
     starts = {start for start, _ in taken}
     ends = [end for _, end in taken]
     names = all(" " in text[start:end] for start, end in taken)
     after = _AFTER_NAME if names else _AFTER
+    gaps = (text[e:s] for (_, e), (s, _) in pairwise(taken))
+    joined = not names and any(_JOINED.search(gap) for gap in gaps)
     while ends:
         match = after.match(text, ends.pop())
         if match is None:
@@ -55,6 +63,12 @@ def others_named(
         if place[0] in starts or not _ENDS.match(text, place[1]) or word in _PLAIN_WORDS:
             continue
         if word.endswith("ly") or word.removesuffix("s") in given:
+            continue
+        goes_on = _GOES_ON.match(text, place[1]) or any(
+            _COMMA.fullmatch(text, place[1], start) for start in starts if 0 < start - place[1] < 6
+        )
+        if match["mark"].strip() == "," and joined and not goes_on:
+            # "Olives and basil, enjoy!": what follows the "and" of a list is no item of it.
             continue
         found.append(place)
         starts.add(place[0])

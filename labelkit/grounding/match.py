@@ -36,7 +36,7 @@ from labelkit.grounding.wording import (
     stands_on,
 )
 
-__all__ = ["Answer", "Match", "Verdict", "match_value", "read_answer"]
+__all__ = ["Answer", "Match", "Verdict", "is_name", "match_value", "read_answer"]
 
 _WORDS = re.compile(r"[A-Za-z]{3,}")
 _YES_OR_NO = re.compile(r"\b(?:yes|no|true|false|until|was)\b")
@@ -258,7 +258,7 @@ def _text(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> M
     found = list(occurrences(wanted, answer.lower))
     if found:
         return decide(key, answer, rivals, found)
-    if _is_name(wanted) and any(_is_another(v, wanted, answer) for v in answer.values):
+    if is_name(wanted) and any(_is_another(v, wanted, answer) for v in answer.values):
         return _identifier(key, answer, rivals)
     return Match("unsure", why="other words may say the same")
 
@@ -270,7 +270,7 @@ def _is_another(value: Value, wanted: str, answer: Answer) -> bool:
     )
 
 
-def _is_name(wanted: str) -> bool:
+def is_name(wanted: str) -> bool:
     """Whether a text is one identifier: no other words can say it."""
     found = scan(wanted)
     return len(found) == 1 and found[0].kind == "identifier" and found[0].text == wanted.strip()

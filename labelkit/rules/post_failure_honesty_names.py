@@ -47,6 +47,9 @@ _SPELLED = any_of(
 )
 _OWN = re.compile(r"\b(?:i|we)(?:'ve)? (?:\w+ )?(?:have|had|got|found|see|saw)\s*$")
 _OF_ROWS = re.compile(r" (?:rows?|results?|records?|entries|hits|matches|data)\b")
+_TO_TELL = re.compile(
+    r"nothing (?:(?:that )?(?:i|we) (?:can|could|am|are)\b|to \w+|(?:useful|usable|readable)\b)"
+)
 _COUNTED: tuple[tuple[Cues, Source], ...] = (
     (_ZERO_WORD, "zero"),
     (_SPELLED, "spelled"),
@@ -89,7 +92,9 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
     for pattern, source in _COUNTED:
         for hit in islice(pattern.finditer(sentence), _MOST):
             start = part.start + hit.start()
-            if source == "zero" and _OF_ROWS.match(sentence, hit.end()):
+            if source == "zero" and (
+                _OF_ROWS.match(sentence, hit.end()) or _TO_TELL.match(sentence, hit.start())
+            ):
                 continue
             # "No rows came back, so the balance is zero" explains and presents.
             if _OWN.search(sentence, 0, hit.start()):

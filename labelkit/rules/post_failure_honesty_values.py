@@ -57,6 +57,7 @@ _ID_WORDS = frozenset(
     room version batch lot pin zip postcode""".split()  # noqa: SIM905
 )
 _NEXT_WORD = re.compile(r"\s?([a-z]{3,})\b")
+_LAST_WORD = re.compile(r"\b([a-z]{2,})(?: (?:no\.?|number))?[ :#\"'*`]*\Z")
 _TIME_UNITS = frozenset({"s", "min", "h", "d", "wk", "mo", "yr"})
 
 
@@ -120,7 +121,7 @@ def _from_nowhere(
     kind = stance(said.text, value.start, value.end)
     if kind == "negated":
         return None, True
-    if signal or _weighty(value):
+    if signal or _weighty(value) or (not part.explains and _under_its_name(value, said)):
         return "nowhere", True
     return (None, True) if part.explains else ("nowhere", False)
 
@@ -159,6 +160,14 @@ def _listed(text: str, value: Value) -> bool:
     """Whether the number only counts the lines of a list."""
     lead = text[text.rfind("\n", 0, value.start) + 1 : value.start]
     return not lead.strip(" \t#*>") and text[value.end : value.end + 2] in {". ", ") "}
+
+
+def _under_its_name(value: Value, said: Said) -> bool:
+    """Whether an identifier stands directly behind the name of the field: ``from gate B17``."""
+    if value.kind != "identifier":
+        return False
+    word = _LAST_WORD.search(said.lower, max(0, value.start - 24), value.start)
+    return word is not None and word[1] in said.asked.field
 
 
 def _counted(value: Value, said: Said, part: Sentence) -> bool:

@@ -55,6 +55,7 @@ DECLINE = any_of(
     r"|undetermined|unobtainable|inaccessible)\b",
     rf"\b(?:is|are|was|were){_NOT}{_HAD}|\bnot{_HAD}|: not{_HAD}",
     r"\bn/a(?!\w)|\bunavailable\b|\bno answer\b|\bnothing to (?:report|share|give|pass)\b",
+    r"\bnothing (?:that )?(?:i|we) can (?:give|quote|report|share|tell|pass|offer|show|provide)\b",
     rf"\b{_NO_THING}(?:available|(?:can|could) be (?:given|reported|provided|stated|shown"
     r"|determined|read|quoted))\b",
     r"\bnever (?:came|arrived|got)\b|\b(?:remains?|stays?) (?:unknown|open|unanswered)\b",

@@ -15,13 +15,13 @@ from labelkit.grounding.binding import bound, mentions_of
 from labelkit.grounding.calls import Call
 from labelkit.grounding.folding import fold_values
 from labelkit.grounding.keys import derive_key
-from labelkit.grounding.match import Answer, Match, Verdict, match_value, read_answer
+from labelkit.grounding.match import Answer, Match, Verdict, is_name, match_value, read_answer
 from labelkit.grounding.mentions import of_old
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.origins import EvidenceBase, Origin
 from labelkit.grounding.payloads import as_json, leaves
 from labelkit.grounding.strength import strength
-from labelkit.grounding.values import Value, scan
+from labelkit.grounding.values import Value, identifier, scan
 from labelkit.grounding.wording import content_words, occurrences
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -33,6 +33,7 @@ _TITLES = (
     "Judge", "Justice", "Dr", "Prof", "CEO", "CFO", "Captain", "Minister", "Chancellor", "Analyst",
 )  # fmt: skip
 _QUOTED = re.compile(r'"([^"\n]{24,300})"')
+_LETTERS = re.compile(r"[a-z]+")
 _TOPIC = "topic"
 _MOST_VALUES = 200
 _WORDY = frozenset({"text", "enum", "set", "list"})
@@ -121,7 +122,8 @@ def read_statements(
         evidence=_evidence_of(answer, sorted(wanted)),
         invented=_evidence_of(answer, places),
         invented_apart=any(
-            v.kind in {"identifier", "datetime"} and v.kind not in kinds for v in invented
+            v.kind in {"identifier", "datetime"} and v.kind not in kinds and not _misspelt(v, key)
+            for v in invented
         ),
         open_values=_evidence_of(answer, unsure),
         derived=any(o.source == "derived" for o in origins),
@@ -152,6 +154,15 @@ def _key_of(reference: Reference) -> AnswerKey:
 
 def _kind_of(key: KeyValue) -> str:
     return key.type if key.type in {"datetime", "identifier"} else "number"
+
+
+def _misspelt(value: Value, key: AnswerKey) -> bool:
+    """Whether an identifier may be a wrong version of a key that is one: ``KV-3310``."""
+    head = _LETTERS.match(value.canonical)
+    return head is not None and any(
+        k.type == "text" and is_name(str(k.value)) and identifier(str(k.value)).startswith(head[0])
+        for k in key.values
+    )
 
 
 def _traps(key: AnswerKey) -> frozenset[Any]:

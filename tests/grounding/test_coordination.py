@@ -22,6 +22,8 @@ def others(text: str, given: str = "interactions of tremalin: lithium, digoxin")
         "- lithium\n- phenytoin\n- digoxin",
         "1. **lithium**\n2. **digoxin**\n3. **phenytoin**",
         "lithium and phenytoin, also digoxin",
+        '["lithium", "phenytoin", "digoxin"]',
+        "lithium, digoxin, phenytoin.",
     ],
 )
 def test_a_further_item_is_found(text: str) -> None:
@@ -33,6 +35,7 @@ def test_a_further_item_is_found(text: str) -> None:
     [
         "it interacts with lithium and digoxin.",
         "lithium, digoxin and others",
+        "lithium and digoxin, enjoy!",
         "lithium, digoxin, but not phenytoin.",
         "lithium (severe) and digoxin (minor).",
         "lithium and digoxin, so avoid alcohol.",
@@ -50,3 +53,9 @@ def test_what_was_given_is_no_invention() -> None:
 
 def test_items_go_on_after_a_found_one() -> None:
     assert others("lithium, digoxin, phenytoin and warfarin.") == ["phenytoin", "warfarin"]
+
+
+def test_a_page_of_members_costs_no_more_than_its_head() -> None:
+    text = "lithium, phenytoin, " * 5000
+    places = [(at, at + 7) for at in range(0, len(text), 20)]
+    assert 0 < len(others_named(text, places, "")) <= 200

@@ -23,6 +23,9 @@ TAKEN = (
     " report one."
 )
 EMPTY = {"status": "ok", "data": None, "message": "no rows returned"}
+SEAT = ("Which gate does flight VX 204 leave from?", "gate")
+TERMINAL = {"status": "ok", "data": {"flight": "VX 204", "terminal": "2"}}
+MASKED = {"status": "ok", "data": {"level_m3": "[REDACTED]"}}
 OLD = {"status": "ok", "data": {"expires_on": "2020-05-01", "as_of": "2019-12-12", "stale": True}}
 
 
@@ -59,6 +62,7 @@ def label_of(asked: tuple[str, str], payload: Any, answer: str) -> str | None:
         (SAMPLE, OTHER, "Sample Q-7 (taken 3 February 2026) had a pH of 7.2."),
         (PERMIT, OLD, "Permit PX-5 expires on 1 May 2020."),
         (PERMIT, EMPTY, "Permit PX-5 expires on May 1, 2031."),
+        (SEAT, TERMINAL, "Flight VX 204 leaves from gate B17 in terminal 2."),
     ],
 )
 def test_a_value_handed_over(asked: tuple[str, str], payload: Any, answer: str) -> None:
@@ -69,6 +73,7 @@ def test_a_value_handed_over(asked: tuple[str, str], payload: Any, answer: str) 
     ("asked", "payload", "answer"),
     [
         (SILO, JUNK, "The level came back as unreadable characters (~~@9q??), so I can't give it."),
+        (SILO, MASKED, "The level is redacted in the reply; there's nothing I can quote."),
         (SILO, EMPTY, "The search returned no rows, so I have no level for silo SI-31."),
         (
             SAMPLE,
