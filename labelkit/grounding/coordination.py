@@ -55,7 +55,7 @@ def others_named(
     after = _AFTER_NAME if names else _AFTER
     gaps = (text[e:s] for (_, e), (s, _) in pairwise(taken))
     joined = not names and any(_JOINED.search(gap) for gap in gaps)
-    while ends:
+    while ends and len(found) < _MOST:
         match = after.match(text, ends.pop())
         if match is None:
             continue
