@@ -1,6 +1,7 @@
 """What a release holds, read from a store in one fixed order: the same store, the same rows.
 
-Traces are in order of the frames they belong to and then of digest, everything else in order of
+Traces are in order of the frames they belong to, those with a text before those without, and
+then of digest; everything else in order of
 what identifies it. Row numbers, import
 times, names of people and secrets stay behind. Texts of task sets that may not be passed on are
 withheld: their ids, tags and labels remain, so every number can still be recomputed.
@@ -85,19 +86,22 @@ def contents(store: Store, rubric: Rubric, sample: Sample | None = None) -> Cont
     table = _digested(store)
     kept = np.isin(table.id, ids)
     mine = (sample,) if sample else _samples(store, rubric)
+    known = terms_of(store)
+    sets = {str(name) for name in table.task_set[kept] if name is not None}
+    terms = {name: known.get(name, unknown_terms(name)) for name in sorted(sets)}
     # Frames are nested, since traces are only ever added: the rows of the smallest come first.
+    # Among them those without a text come last, so that few runs of either kind are loaded.
     ends = sorted(s.frame_last for s in mine)
     rank = np.searchsorted(ends, table.id[kept])
-    columns = (rank.tolist(), table.digests[kept].tolist(), table.id[kept].tolist())
-    traces = [(name, key) for _, name, key in sorted(zip(*columns, strict=True))]
+    bare = [n is not None and not terms[n].redistributable for n in table.task_set[kept]]
+    columns = (rank.tolist(), bare, table.digests[kept].tolist(), table.id[kept].tolist())
+    traces = [(name, key) for _, _, name, key in sorted(zip(*columns, strict=True))]
     versions = {rubric.digest, *(s.guideline for s in mine)}
     found = [r for r in raters(store) if r.spec.get("rubric_digest") in versions]
     everybody = people(store)
     called = {person.name for person in everybody}
     called |= {rater.name for rater in found if rater.kind == "person"}
     names = pseudonyms(called, store.secret)
-    known = terms_of(store)
-    sets = sorted({str(name) for name in table.task_set[kept] if name is not None})
     return Contents(
         store=store,
         rubric=rubric,
@@ -106,7 +110,7 @@ def contents(store: Store, rubric: Rubric, sample: Sample | None = None) -> Cont
         raters={rater.digest: masked(rater, names) for rater in found},
         rubrics={digest: _version(store, rubric, digest) for digest in sorted(versions)},
         names={person.id: names[person.name] for person in everybody},
-        terms={name: known.get(name, unknown_terms(name)) for name in sets},
+        terms=terms,
     )
 
 

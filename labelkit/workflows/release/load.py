@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -152,14 +153,26 @@ def _rubrics(folder: Path) -> dict[str, Rubric]:
 
 def _load_tasks(folder: Path, store: Store, *, placeholders: bool) -> Added:
     added = Added()
-    for page in chunks(numbered(folder, "tasks"), _PAGE):
-        whole = [(line, row) for line, row in page if not row["withheld"]]
-        added += add_tasks(store, [_task(folder, line, row) for line, row in whole])
-        if placeholders:
-            add_task_placeholders(
-                store, [{**r, "tags": json.loads(r["tags"])} for _, r in page if r["withheld"]]
-            )
+    for withheld, page in _runs(folder, "tasks"):
+        if not withheld:
+            added += add_tasks(store, [_task(folder, line, row) for line, row in page])
+        elif placeholders:
+            add_task_placeholders(store, [_tagged(row) for _, row in page])
     return added
+
+
+def _runs(folder: Path, name: str) -> Iterator[tuple[bool, list[tuple[int, dict[str, Any]]]]]:
+    """Yield pages of rows that are all withheld or all whole, in the order of the file.
+
+    The order counts: the frame of a sample is a beginning of the traces.
+    """
+    for withheld, run in groupby(numbered(folder, name), key=lambda pair: pair[1]["withheld"]):
+        for page in chunks(run, _PAGE):
+            yield withheld, page
+
+
+def _tagged(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "tags": json.loads(row["tags"])}
 
 
 def _task(folder: Path, line: int, row: Mapping[str, Any]) -> Task:
@@ -169,13 +182,11 @@ def _task(folder: Path, line: int, row: Mapping[str, Any]) -> Task:
 
 def _load_traces(folder: Path, store: Store, *, placeholders: bool) -> Added:
     added = Added()
-    for page in chunks(numbered(folder, "traces"), _PAGE):
-        whole = [(line, row) for line, row in page if not row["withheld"]]
-        added += add_traces(store, [_trace(folder, line, row) for line, row in whole])
-        if placeholders:
-            add_trace_placeholders(
-                store, [{**r, "tags": json.loads(r["tags"])} for _, r in page if r["withheld"]]
-            )
+    for withheld, page in _runs(folder, "traces"):
+        if not withheld:
+            added += add_traces(store, [_trace(folder, line, row) for line, row in page])
+        elif placeholders:
+            add_trace_placeholders(store, [_tagged(row) for _, row in page])
     return added
 
 

@@ -93,10 +93,11 @@ def _twins(folder: Path, name: str) -> Iterator[Fault]:
         return
     number = 0
     try:
-        with lines.open(encoding="utf-8", newline="\n") as text:
+        # As bytes: a byte that is no UTF-8 is a difference in its line like any other.
+        with lines.open("rb") as text:
             rows = parquet_rows(folder, name)
             for number, (line, row) in enumerate(zip_longest(text, rows), start=1):
-                if line is None or row is None or line != canonical_json(row) + "\n":
+                if line is None or row is None or line != f"{canonical_json(row)}\n".encode():
                     what = f"differs from row {number} of {name}.parquet"
                     yield Fault(lines.name, f"line {number}", what)
                     return

@@ -17,6 +17,8 @@ from labelkit.errors import FormatError, InputError
 from labelkit.store import Store
 from labelkit.store.people import people
 from labelkit.store.raters import add_rubric
+from labelkit.store.reports import trace_table
+from labelkit.store.samples import sample as kept_sample
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
 from labelkit.workflows.release.checksums import write_sums
@@ -24,6 +26,7 @@ from labelkit.workflows.release.contents import sample_named
 from labelkit.workflows.release.difference import difference
 from labelkit.workflows.release.export import Exported, FindingsError, Wanted, export
 from labelkit.workflows.release.load import load_release
+from labelkit.workflows.release.results import recomputing
 from labelkit.workflows.release.tables import parquet_rows, read_table
 from labelkit.workflows.release.verify import verify
 from labelkit.workflows.review import adjudicate, annotate, assignment
@@ -286,3 +289,29 @@ def test_bad_targets_and_bad_folders_are_refused_in_one_sentence(
     with pytest.raises(InputError, match="nothing was labelled"):
         export(source, rubric.model_copy(update={"version": "9"}), tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_frame_of_texts_and_withheld_texts_is_recomputed_exactly(
+    opened: Store, tmp_path: Path
+) -> None:
+    """Half the traces may not be passed on: the sample's frame is still the first twelve."""
+    rubric, sample = reviewed(opened)
+    later = [desk.trace(n, task_set="closed" if n % 2 else "demo") for n in range(50, 58)]
+    add_traces(opened, later)
+    desk.judge(opened, later, ["good"] * 8)
+    second = desk.drawn(opened, 10, rubric, seed=5)
+    third = [desk.trace(n, task_set="closed" if n % 2 else "demo") for n in range(80, 88)]
+    add_traces(opened, third)
+    desk.judge(opened, third, ["bad"] * 8)
+    done = export(opened, rubric, tmp_path / "out")
+    withheld = [row["withheld"] for row in read_table(done.folder, "traces")]
+    # By frame: the first twelve all have texts, then eight and eight, half of them without.
+    assert withheld == [False] * 12 + ([False] * 4 + [True] * 4) * 2
+    sampling = json.loads((done.folder / "sampling.json").read_text(encoding="utf-8"))
+    frames = {drawn["id"]: drawn["frame_rows"] for drawn in sampling["samples"]}
+    assert frames == {sample.id: 12, second.id: 20}
+    assert verify(done.folder).faults == ()
+    with recomputing(done.folder) as (copy, _):
+        for sample_id, rows in frames.items():
+            last = kept_sample(copy, sample_id).frame_last
+            assert int((trace_table(copy).id <= last).sum()) == rows

@@ -1,0 +1,162 @@
+"""What can befall a release: a changed character anywhere, a killed run, a disk that refuses."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from labelkit.domain.rubric import Rubric
+from labelkit.domain.sample import Sample
+from labelkit.errors import InputError
+from labelkit.store import Store
+from labelkit.store.raters import rubrics
+from labelkit.workflows.release import export as export_module
+from labelkit.workflows.release.checksums import files_of
+from labelkit.workflows.release.export import Exported, export
+from labelkit.workflows.release.placing import whole_file, whole_folder
+from labelkit.workflows.release.verify import verify
+
+Released = tuple[Exported, Rubric, Sample]
+
+
+def test_one_changed_byte_is_located_in_every_file(released: Released) -> None:
+    """At random places; a table names the line, and the file is named whatever is changed."""
+    folder = released[0].folder
+    chance = random.Random(7)
+    names = files_of(folder)
+    assert len(names) > 25
+    for name in names:
+        path = folder / name
+        whole = path.read_bytes()
+        at = chance.randrange(len(whole))
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        faults = verify(folder).faults
+        assert any(fault.file == name for fault in faults), (name, at, faults)
+        if name.endswith(".jsonl"):
+            line = whole[:at].count(b"\n") + 1
+            places = {fault.place for fault in faults if fault.file == name}
+            # A line end that is changed joins a line with the next one, or ends the file early.
+            assert f"line {line}" in places, (name, at, faults)
+        path.write_bytes(whole)
+    assert verify(folder).faults == ()
+
+
+def told(folder: Path) -> bool:
+    """Whether something is said: faults, or a sentence that names the file that cannot be read."""
+    try:
+        return bool(verify(folder).faults)
+    except InputError as refused:
+        return "SHA256SUMS" in str(refused)
+
+
+def test_every_form_of_harm_to_the_sums_is_told(released: Released) -> None:
+    folder = released[0].folder
+    path = folder / "SHA256SUMS"
+    whole = path.read_text(encoding="utf-8")
+    chance = random.Random(11)
+    for _ in range(6):
+        at = chance.randrange(len(whole))
+        path.write_text(whole[:at] + "~" + whole[at + 1 :], encoding="utf-8")
+        assert told(folder), at
+
+
+def test_a_table_cut_or_lengthened_is_located(released: Released) -> None:
+    folder = released[0].folder
+    path = folder / "labels.jsonl"
+    whole = path.read_bytes()
+    rows = whole.splitlines(keepends=True)
+    for bad, line in (
+        (b"".join(rows[:-1]), len(rows)),
+        (whole + rows[0], len(rows) + 1),
+        (whole[:-1], len(rows)),
+        (b"".join([*rows[:2], rows[3], rows[2], *rows[4:]]), 3),
+        (b"\xff" + whole, 1),
+        (b"", 1),
+    ):
+        path.write_bytes(bad)
+        faults = [f for f in verify(folder).faults if f.file == "labels.jsonl"]
+        assert f"line {line}" in {f.place for f in faults}, (line, faults)
+    path.write_bytes(whole)
+    traces = folder / "traces.parquet"
+    traces.write_bytes((folder / "labels.parquet").read_bytes())
+    assert any(f.file == "traces.parquet" for f in verify(folder).faults)
+
+
+SLOW_EXPORT = """
+import sys, time
+from pathlib import Path
+from labelkit.store import Store
+from labelkit.store.raters import rubrics
+from labelkit.workflows.release import export as module
+real = module.write_sums
+def slow(folder):
+    print("nearly done", flush=True)
+    time.sleep(60)
+    real(folder)
+module.write_sums = slow
+with Store.open(sys.argv[1]) as store:
+    module.export(store, rubrics(store)[0], Path(sys.argv[2]))
+"""
+
+
+def test_a_killed_export_leaves_nothing_under_the_asked_name(source: Store, tmp_path: Path) -> None:
+    out = tmp_path / "rel"
+    running = subprocess.Popen(
+        [sys.executable, "-c", SLOW_EXPORT, f"sqlite:///{tmp_path / 'source.db'}", str(out)],
+        cwd=Path(__file__).resolve().parents[3],
+        stdout=subprocess.PIPE,
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"nearly done\n"
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    running.stdout.close()
+    assert not out.exists()
+    again = export(source, rubrics(source)[0], out)
+    assert verify(again.folder).faults == ()
+
+
+def half(path: Path, fails: Callable[[], None]) -> None:
+    with whole_file(path) as file:
+        file.write("half")
+        fails()
+
+
+def test_a_disk_that_refuses_is_told_and_leaves_nothing(
+    made: tuple[Path, Exported, Rubric, Sample],
+    source: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = set(tmp_path.iterdir())
+    monkeypatch.setattr(export_module, "write_sums", full)
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+        export(source, made[2], tmp_path / "deep" / "rel")
+    assert list((tmp_path / "deep").iterdir()) == []
+    with pytest.raises(InputError, match="cannot be written"):
+        export(source, made[2], Path("/proc/rel"))
+    with pytest.raises(InputError, match="cannot be written"):
+        half(tmp_path / "f", full)
+    assert set(tmp_path.iterdir()) == {*before, tmp_path / "deep"}
+
+
+def test_an_empty_folder_may_be_the_target_and_a_file_may_not(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with whole_folder(tmp_path / "empty") as folder:
+        (folder / "x").write_text("x", encoding="utf-8")
+    assert (tmp_path / "empty" / "x").read_text(encoding="utf-8") == "x"
+    for name in ("empty", "empty/x"):
+        with pytest.raises(InputError, match="exists already"), whole_folder(tmp_path / name):
+            pass
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
