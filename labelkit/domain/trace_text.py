@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import orjson
@@ -24,9 +23,14 @@ _OPEN = ("error", "extra", "tags", "usage")
 
 @dataclass(frozen=True)
 class TraceText:
-    """One trace, written. ``text`` is what ``Trace.canonical`` returns, in UTF-8."""
+    """One trace, written. ``text`` is what ``Trace.canonical`` returns, in UTF-8.
+
+    ``digest`` is the content address over everything but ``source``. It is taken when the text is
+    made: hashing lets other threads in, and an import's writer waits for just that.
+    """
 
     text: bytes
+    digest: str
     model: str
     state: RowState
     task_set: str | None
@@ -39,8 +43,10 @@ class TraceText:
     @classmethod
     def of(cls, trace: Trace) -> TraceText:
         """Write a trace down."""
+        text = trace.canonical().encode("utf-8")
         return cls(
-            trace.canonical().encode("utf-8"),
+            text,
+            _address(text),
             trace.model,
             trace.state,
             trace.task_set,
@@ -54,11 +60,6 @@ class TraceText:
     def canonical(self) -> str:
         """Return the canonical JSON of everything but ``source``."""
         return self.text.decode("utf-8")
-
-    @cached_property
-    def digest(self) -> str:
-        """Content address over everything but ``source``."""
-        return hashlib.sha256(self.text).hexdigest()
 
     def trace(self) -> Trace:
         """Return the trace itself, validated."""
@@ -87,6 +88,7 @@ def write_trace(fields: Mapping[str, Any], messages: bytes, source: str) -> Trac
         return None
     return TraceText(
         text,
+        _address(text),
         fields["model"],
         fields["state"],
         fields["task_set"],
@@ -96,6 +98,10 @@ def write_trace(fields: Mapping[str, Any], messages: bytes, source: str) -> Trac
         fields["tags"],
         source,
     )
+
+
+def _address(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
 
 
 _ORDER = tuple(sorted(set(Trace.model_fields) - {"source"}))

@@ -19,20 +19,10 @@ from labelkit.formats.chat import ROLES, prompt_of, read_message
 from labelkit.formats.checks import check_arguments, check_result
 from labelkit.formats.reader import Notes
 
-_CALL_KEYS = {"id", "type", "function"}
-_FUNCTION_KEYS = {"name", "arguments"}
 _BIG = 2.0**63
 _PLAIN = (str, int, bool, type(None))
-
-# The canonical text of a message, cut where its values go: keys in order, no spaces.
-_HEAD = b'{"content":'
-_NAME = b',"extra":{},"name":'
-_ROLE = {role: b',"parts":[],"reasoning":null,"role":' + dumps(role) for role in ROLES}
-_CALL_ID = b',"tool_call_id":'
-_CALLS = b',"tool_calls":['
-_END = b"]}"
-_NULL = b"null"
-_SHORT = {role: _NAME + _NULL + _ROLE[role] + _CALL_ID + _NULL + _CALLS + _END for role in ROLES}
+_NOTHING: dict[str, Any] = {}
+_NONE: list[Any] = []
 
 
 @dataclass(slots=True)
@@ -68,77 +58,95 @@ def plain_talk(raw: Any, notes: Notes) -> PlainTalk | None:
     """
     if type(raw) is not list:
         return None
-    texts: list[bytes] = []
+    said: list[dict[str, Any]] = []
     made: set[str] = set()
     last: Any = None
     try:
         for entry in raw:
             role = entry.get("role") if type(entry) is dict else None
+            if role not in ROLES:
+                return None
             if role == "assistant":
                 last = entry
-            if role in ROLES and len(entry) == 2 and "content" in entry:
+            if len(entry) == 2 and "content" in entry:
                 content = entry["content"]
-                said = _NULL if content is None else dumps(_text(content))
-                texts.append(_HEAD + said + _SHORT[role])
-            elif role in ROLES:
-                texts.append(_message_text(entry, role, made, notes))
+                if content is not None and type(content) is not str:
+                    return None
+                # As `_message`, without the call: most messages of a file are like this.
+                said.append({
+                    "content": content,
+                    "extra": _NOTHING,
+                    "name": None,
+                    "parts": _NONE,
+                    "reasoning": None,
+                    "role": role,
+                    "tool_call_id": None,
+                    "tool_calls": _NONE,
+                })  # fmt: skip
             else:
-                return None
-    except (_NotPlainError, TypeError):  # a lone surrogate cannot be written
+                said.append(_message(entry, role, made, notes))
+        # All at once: a call of the writer for every text costs more than the writing.
+        text = dumps(said)
+    except (_NotPlainError, KeyError, TypeError):  # a lone surrogate cannot be written
         return None
     if last is None:
         return None
-    spoken = Message(role="assistant", content=last.get("content"))
-    return PlainTalk(b"[" + b",".join(texts) + b"]", spoken, raw)
+    return PlainTalk(text, Message(role="assistant", content=last.get("content")), raw)
 
 
-def _message_text(entry: dict[str, Any], role: str, made: set[str], notes: Notes) -> bytes:
-    """Return the canonical text of a message that has calls, an id or a name."""
-    known = 1
-    content = name = call_id = _NULL
-    calls = b""
-    if "content" in entry:
-        known += 1
-        if entry["content"] is not None:
-            content = dumps(_text(entry["content"]))
+def _message(entry: dict[str, Any], role: str, made: set[str], notes: Notes) -> dict[str, Any]:
+    """Return what is stored of a message that has calls, an id or a name; its keys in order."""
+    content = entry.get("content")
+    if content is not None and type(content) is not str:
+        raise _NotPlainError
+    known = 1 + ("content" in entry)
+    name = call_id = None
+    calls = _NONE
     if "tool_calls" in entry:
         known += 1
-        calls = _calls_text(entry["tool_calls"], made, notes)
+        calls = _calls(entry["tool_calls"], made, notes)
     if "tool_call_id" in entry:
         known += 1
-        call_id = dumps(_text(entry["tool_call_id"]))
+        call_id = _text(entry["tool_call_id"])
         if role == "tool":
-            check_result(entry["tool_call_id"], made, notes)
+            check_result(call_id, made, notes)
     if "name" in entry:
         known += 1
-        name = dumps(_text(entry["name"]))
+        name = _text(entry["name"])
     if len(entry) != known:
         raise _NotPlainError
-    return b"".join(
-        (_HEAD, content, _NAME, name, _ROLE[role], _CALL_ID, call_id, _CALLS, calls, _END)
-    )
+    return {
+        "content": content,
+        "extra": _NOTHING,
+        "name": name,
+        "parts": _NONE,
+        "reasoning": None,
+        "role": role,
+        "tool_call_id": call_id,
+        "tool_calls": calls,
+    }
 
 
-def _calls_text(stated: Any, made: set[str], notes: Notes) -> bytes:
+def _calls(stated: Any, made: set[str], notes: Notes) -> list[dict[str, str]]:
+    """Return what is stored of a message's calls, keys in order."""
     if type(stated) is not list:
         raise _NotPlainError
-    texts = []
+    calls = []
     for call in stated:
-        if type(call) is not dict or call.keys() != _CALL_KEYS or call["type"] != "function":
+        if type(call) is not dict or len(call) != 3 or call["type"] != "function":
             raise _NotPlainError
-        function = call["function"]
-        if type(function) is not dict or function.keys() != _FUNCTION_KEYS:
+        call_id, function = call["id"], call["function"]
+        if type(function) is not dict or len(function) != 2:
             raise _NotPlainError
-        arguments, call_id = _text(function["arguments"]), _text(call["id"])
+        name, arguments = function["name"], function["arguments"]
+        if not (type(arguments) is type(call_id) is type(name) is str):
+            raise _NotPlainError
         if arguments.strip() == "null":
             raise _NotPlainError
         check_arguments(arguments, notes)
         made.add(call_id)
-        texts.append(
-            b'{"arguments":%b,"id":%b,"name":%b}'
-            % (dumps(arguments), dumps(call_id), dumps(_text(function["name"])))
-        )
-    return b",".join(texts)
+        calls.append({"arguments": arguments, "id": call_id, "name": name})
+    return calls
 
 
 def _text(value: Any) -> str:

@@ -15,8 +15,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Dialect, Table
 
-_MAX_PARAMETERS = 30_000
-"""PostgreSQL's protocol counts the values of one statement in 16 bits."""
+_MAX_PARAMETERS = {"postgresql": 30_000, "sqlite": 900}
+"""PostgreSQL's protocol counts the values of a statement in 16 bits; old SQLites take 999."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,18 @@ class Added:
         return Added(self.new + other.new, self.known + other.known)
 
 
-def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
+def insert_new(
+    connection: Connection,
+    table: Table,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    beside: bool = False,
+) -> int:
     """Insert the rows that break no unique constraint; return how many were really inserted.
 
     Rows of equal keys, also within ``rows``, are inserted once. All rows have the same keys.
+    ``beside`` is for a writer beside a busy thread: SQLite gets many rows per statement as well,
+    because after each statement this thread may have to wait for its turn in Python.
     """
     if not rows:
         return 0
@@ -45,7 +53,7 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str,
     values = [
         tuple([row[name] if how is None else how(row[name]) for name, how in bind]) for row in rows
     ]
-    if connection.dialect.name == "sqlite":
+    if connection.dialect.name == "sqlite" and not beside:
         # One prepared statement for all rows; the driver sums the changes.
         statement = _insert(table.name, names, "?", 1)
         return connection.exec_driver_sql(statement, values).rowcount
@@ -73,9 +81,12 @@ def _insert_pages(
 ) -> int:
     """Insert many rows per statement: a round trip for each would wait for the network."""
     inserted = 0
+    dialect = connection.dialect.name
+    mark = "?" if dialect == "sqlite" else "%s"
+    rows = max(_MAX_PARAMETERS[dialect] // len(names), 1)
     stream = iter(values)
-    while page := list(islice(stream, _MAX_PARAMETERS // len(names))):
-        statement = _insert(table, names, "%s", len(page))
+    while page := list(islice(stream, rows)):
+        statement = _insert(table, names, mark, len(page))
         flat = tuple(chain.from_iterable(page))
         inserted += connection.exec_driver_sql(statement, flat).rowcount
     return inserted

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, select
 
 from labelkit.digest import digest_text
 from labelkit.domain.task import Tag, Task
@@ -25,10 +25,6 @@ from labelkit.store.tasks import IMPORT_LOCK, read_task, tag_text, task_key
 _CHUNK_ROWS = 256
 _CHUNK_CHARS = 4_000_000
 _KNOWN_TASKS = 256
-_BODY = text(
-    "INSERT INTO trace_body (trace_id, body) SELECT id, :body FROM trace WHERE digest = :digest"
-    " ON CONFLICT DO NOTHING"
-)
 
 
 def add_traces(store: Store, traces: Iterable[Trace | TraceText]) -> Added:
@@ -56,19 +52,28 @@ def add_traces(store: Store, traces: Iterable[Trace | TraceText]) -> Added:
 
 
 def _add_chunk(store: Store, rows: list[dict[str, Any]]) -> Added:
-    """Insert one chunk: the columns, then the bodies of whatever is in the store by digest."""
-    bodies = [{"digest": row["digest"], "body": row.pop("body")} for row in rows]
+    """Insert one chunk: the columns, then the bodies under the ids that the columns got."""
+    bodies = {row["digest"]: row.pop("body") for row in rows}
     with store.writing(IMPORT_LOCK) as connection:
-        known = set(
-            connection.execute(
-                select(TRACE.c.digest).where(TRACE.c.digest.in_([b["digest"] for b in bodies]))
-            ).scalars()
+        known = _ids(connection, bodies)
+        fresh = [row for row in rows if row["digest"] not in known]
+        if not fresh:
+            return Added(0, len(rows))
+        new = insert_new(connection, TRACE, fresh, beside=True)
+        ids = _ids(connection, {row["digest"] for row in fresh})
+        insert_new(
+            connection,
+            TRACE_BODY,
+            [{"trace_id": row_id, "body": bodies[digest]} for digest, row_id in ids.items()],
+            beside=True,
         )
-        new = insert_new(connection, TRACE, [row for row in rows if row["digest"] not in known])
-        fresh = [body for body in bodies if body["digest"] not in known]
-        if fresh:
-            connection.execute(_BODY, fresh)
     return Added(new, len(rows) - new)
+
+
+def _ids(connection: Connection, digests: Iterable[str]) -> dict[str, int]:
+    """Return digest -> row id of those traces that are in the store, in order of id."""
+    query = select(TRACE.c.digest, TRACE.c.id).where(TRACE.c.digest.in_(digests))
+    return {row.digest: row.id for row in connection.execute(query.order_by(TRACE.c.id))}
 
 
 def _trace_row(trace: Trace | TraceText, now: datetime) -> dict[str, Any]:

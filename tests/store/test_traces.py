@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from labelkit.digest import digest_text
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.trace import RowState, Trace, TraceError, Usage
 from labelkit.errors import StoreError
@@ -106,6 +107,15 @@ def test_importing_twice_changes_nothing(store: Store) -> None:
     assert traces.add_traces(store, more) == Added(1, 601)
     assert traces.add_traces(store, []) == Added(0, 0)
     assert [t.digest for t, _ in traces.rows(store, order="id")][:600] == before
+
+
+def test_known_new_and_repeated_traces_of_one_chunk_get_their_own_bodies(store: Store) -> None:
+    traces.add_traces(store, [make_trace(number) for number in range(0, 150, 3)])
+    mixed = [make_trace(number) for number in reversed(range(150))]
+    assert traces.add_traces(store, [*mixed, *mixed[:40]]) == Added(100, 90)
+    kept = [trace for trace, _ in traces.rows(store)]
+    assert sorted(trace.digest for trace in kept) == sorted(trace.digest for trace in mixed)
+    assert all(digest_text(trace.canonical()) == trace.digest for trace in kept)
 
 
 def test_the_newest_task_is_current_and_may_come_late(store: Store) -> None:
