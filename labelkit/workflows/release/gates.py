@@ -127,11 +127,23 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _found(text: str, signs: Sequence[re.Pattern[str]]) -> Iterator[tuple[str, str]]:
-    for start in range(0, len(text), _LONGEST):
-        piece = text[start : start + _LONGEST]
+    for piece in _pieces(text):
         yield from _addresses(piece)
         yield from _numbers(piece)
         yield from _secrets(piece, signs)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut a long text at white space, so that nothing that is looked for is cut in two."""
+    start = 0
+    while start < len(text):
+        end = start + _LONGEST
+        if end < len(text):
+            half = start + _LONGEST // 2
+            gap = max(text.rfind(" ", half, end), text.rfind("\n", half, end))
+            end = gap if gap > 0 else end
+        yield text[start:end]
+        start = end
 
 
 def _addresses(text: str) -> Iterator[tuple[str, str]]:

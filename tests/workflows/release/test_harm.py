@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import signal
@@ -13,16 +14,22 @@ from pathlib import Path
 
 import pytest
 
+from labelkit.domain.message import Message
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.sample import Sample
 from labelkit.errors import InputError
 from labelkit.store import Store
-from labelkit.store.raters import rubrics
+from labelkit.store.raters import add_rubric, rubrics
+from labelkit.store.terms import note_terms
+from labelkit.store.traces import add_traces
 from labelkit.workflows.release import export as export_module
+from labelkit.workflows.release import tables
 from labelkit.workflows.release.checksums import files_of
-from labelkit.workflows.release.export import Exported, export
+from labelkit.workflows.release.export import Exported, Wanted, export
 from labelkit.workflows.release.placing import whole_file, whole_folder
 from labelkit.workflows.release.verify import verify
+from tests.workflows.release.building import MAY
+from tests.workflows.review import desk
 
 Released = tuple[Exported, Rubric, Sample]
 
@@ -94,7 +101,9 @@ SLOW_EXPORT = """
 import sys, time
 from pathlib import Path
 from labelkit.store import Store
-from labelkit.store.raters import rubrics
+from labelkit.store.raters import add_rubric, rubrics
+from labelkit.store.terms import note_terms
+from labelkit.store.traces import add_traces
 from labelkit.workflows.release import export as module
 real = module.write_sums
 def slow(folder):
@@ -160,3 +169,23 @@ def test_an_empty_folder_may_be_the_target_and_a_file_may_not(tmp_path: Path) ->
         with pytest.raises(InputError, match="exists already"), whole_folder(tmp_path / name):
             pass
     assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
+def test_a_payload_of_5_mb_goes_out_and_comes_in_whole(tmp_path: Path) -> None:
+    """Also where an address lies across the place at which a long text is cut."""
+    filler = "word " * 1_000_000
+    payload = filler[:19_990] + " jane.doe@example.org " + filler
+    rubric = desk.rubric()
+    with Store.open(f"sqlite:///{tmp_path / 'a.db'}", create=True) as store:
+        add_rubric(store, rubric)
+        said = (Message(role="tool", content=payload), Message(role="assistant", content="ok"))
+        traces = [desk.trace(1, messages=said)]
+        add_traces(store, traces)
+        desk.judge(store, traces, ["good"])
+        note_terms(store, MAY)
+        wanted = Wanted(accept_findings=True)
+        done = export(store, rubric, tmp_path / "out", wanted=wanted)
+    assert done.scan.counts == {"e-mail": 1}
+    assert verify(done.folder).faults == ()
+    (row,) = tables.read_table(done.folder, "traces")
+    assert json.loads(row["body"])["messages"][0]["content"] == payload
