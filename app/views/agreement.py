@@ -13,7 +13,7 @@ import streamlit as st
 from app.cells import Cells, choose_cell
 from app.choosing import choose_question, choose_sample
 from app.components.grid import grid
-from app.jump import follow, trace_list
+from app.jump import MOST, follow, trace_list
 from app.numbers import between, percent, three
 from app.opened import app_settings, the_store
 from app.plain import cards, head, note, problem
@@ -102,8 +102,7 @@ def show_confusion(person: Person, live: Live, names: dict[str, str]) -> None:
     if cell is None:
         return
     digests = table.traces[cell[0]][cell[1]]
-    for digest in digests:
-        saw_labels(the_store(), person, digest)
+    saw_labels(the_store(), person, digests[:MOST])
     trace_list("Traces of the cell", digests, key="agreement_traces")
 
 

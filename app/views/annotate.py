@@ -48,6 +48,7 @@ FATES = {
     Fate.STORED: "Saved.",
     Fate.REPEATED: "Saved.",
     Fate.ALREADY: "You had labelled this trace already.",
+    Fate.SEEN: "You have seen what others said of that trace; it goes to somebody else.",
     Fate.LOST: "It had been idle too long and went to others; your note is kept.",
 }
 
@@ -81,7 +82,11 @@ def do(said: Said) -> str:
         if said["trace_id"] and begun(draft):
             save_draft(store, who, lease_of(said), draft)
         done = undo(store, who, st.session_state["sample_shown"], str(said["request_id"]))
-        return "Your last label was taken back." if done else "There is nothing to take back."
+        if done is None:
+            return "There is nothing to take back."
+        if done.fate is Fate.SEEN:
+            return "You have seen what others said of that trace, so your label of it stays."
+        return "Your last label was taken back."
     if act == "back":
         if begun(draft):
             save_draft(store, who, lease_of(said), draft)

@@ -7,7 +7,7 @@ import streamlit as st
 from app.cells import Cells, choose_cell
 from app.choosing import choose_question, choose_sample
 from app.components.grid import grid
-from app.jump import follow, trace_list
+from app.jump import MOST, follow, trace_list
 from app.numbers import between, counted, percent, three
 from app.opened import the_store
 from app.plain import cards, head, named, note
@@ -135,8 +135,7 @@ def show_cells(person: Person, quality: JudgeQuality, line: JudgeLine) -> None:
     )
     if cell:
         digests = line.cells[cell[0]][cell[1]]
-        for digest in digests:
-            saw_labels(the_store(), person, digest)
+        saw_labels(the_store(), person, digests[:MOST])
         trace_list("Traces of the cell", digests, key="judge_traces")
     if line.missing:
         note(f"{len(line.missing):,} traces with a true label have none of this rater.")

@@ -115,8 +115,7 @@ def close_trace() -> None:
 def saw(person: Person | None, digests: Sequence[str]) -> None:
     """Whoever has seen labels of a trace cannot label it blind any more."""
     if person is not None:
-        for digest in digests:
-            saw_labels(the_store(), person, digest)
+        saw_labels(the_store(), person, digests)
 
 
 def show_list(opened: Browser, person: Person | None) -> None:

@@ -13,7 +13,7 @@ from labelkit.domain.adjudication import Decision
 from labelkit.errors import StoreError
 from labelkit.store.engine import Store
 from labelkit.store.inserting import insert_new
-from labelkit.store.leases import DONE, OPEN
+from labelkit.store.leases import DONE, OPEN, forgo
 from labelkit.store.review_tables import (
     ADJUDICATION,
     ASSIGNMENT,
@@ -24,6 +24,8 @@ from labelkit.store.review_tables import (
 from labelkit.store.samples import sample_lock
 from labelkit.store.submissions import Fate, request_key
 from labelkit.store.tables import TRACE
+
+_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -132,18 +134,41 @@ def _read(row: Row[Any]) -> Decision:
     )
 
 
-def note_sighting(store: Store, person: int, trace: str, what: str, now: datetime) -> None:
-    """Record that a person has seen what others said of a trace (``case``, or a rater's digest).
+def note_sightings(
+    store: Store, person: int, traces: Sequence[str], what: str, now: datetime
+) -> None:
+    """Record that a person has seen what others said of traces (``case``, or a rater's digest).
+
+    What the person had in hands of them to label blind is taken back, see ``leases.forgo``.
 
     Raises:
-        StoreError: the trace is not in the store.
+        StoreError: a trace is not in the store.
     """
-    with store.writing() as connection:
-        key = connection.execute(select(TRACE.c.id).where(TRACE.c.digest == trace)).scalar()
-        if key is None:
-            raise StoreError(f"the store {store.place} has no trace {trace}")
-        row = {"person_id": person, "trace_id": key, "what": what, "at": now}
-        insert_new(connection, SIGHTING, [row])
+    for start in range(0, len(traces), _AT_ONCE):
+        some = list(dict.fromkeys(traces[start : start + _AT_ONCE]))
+        with store.reading() as connection:
+            found = connection.execute(
+                select(TRACE.c.id, TRACE.c.digest).where(TRACE.c.digest.in_(some))
+            ).all()
+            known = select(SIGHTING.c.trace_id).where(
+                SIGHTING.c.person_id == person,
+                SIGHTING.c.what == what,
+                SIGHTING.c.trace_id.in_([row.id for row in found]),
+            )
+            seen = set(connection.execute(known).scalars())
+        missing = set(some) - {row.digest for row in found}
+        if missing:
+            raise StoreError(f"the store {store.place} has no trace {min(missing)}")
+        rows = [
+            {"person_id": person, "trace_id": row.id, "what": what, "at": now}
+            for row in found
+            if row.id not in seen
+        ]
+        # A page that looks again at what was seen before waits for nobody's writing.
+        if rows:
+            with store.writing() as connection:
+                insert_new(connection, SIGHTING, rows)
+        forgo(store, person, some)
 
 
 def sightings(store: Store, person: int, trace: str) -> list[str]:

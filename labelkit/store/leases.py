@@ -35,6 +35,8 @@ RELEASED = "released"
 """The lease expired; the person gets the item back if nobody else has taken the slot."""
 RETURNED = "returned"
 """The person gave the item back and gets it again only when nothing else is left."""
+SEEN = "seen"
+"""The person saw what others said of it, so that it is never labelled blind: not offered again."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,43 @@ def give_back(store: Store, sample: int, key: int) -> bool:
             return False
         set_lease(connection, key, state=RETURNED, slot=None)
         return True
+
+
+def forgo(store: Store, person: int, traces: Sequence[str]) -> int:
+    """Take unlabelled items out of the hands of a person who has seen what others said of them.
+
+    Their slots are free for others. What was sent back to the person stays: such a second answer
+    counts as none that is independent. Returns how many items were taken.
+    """
+    waiting = (
+        select(ASSIGNMENT.c.id, ASSIGNMENT.c.sample_id)
+        .select_from(_JOINED)
+        .where(
+            ASSIGNMENT.c.person_id == person,
+            ASSIGNMENT.c.round == 0,
+            ASSIGNMENT.c.state.in_((OPEN, RELEASED, RETURNED)),
+            TRACE.c.digest.in_(traces),
+        )
+    )
+    with store.reading() as connection:
+        found = connection.execute(waiting).all()
+    taken = 0
+    for sample in sorted({row.sample_id for row in found}):
+        with store.writing(sample_lock(sample)) as connection:
+            keys = [row.id for row in found if row.sample_id == sample]
+            still = ASSIGNMENT.c.id.in_(keys) & ASSIGNMENT.c.state.in_((OPEN, RELEASED, RETURNED))
+            taken += connection.execute(
+                update(ASSIGNMENT).where(still).values(state=SEEN, slot=None)
+            ).rowcount
+    return taken
+
+
+def was_seen(connection: Connection, lease: Lease) -> bool:
+    """Whether the person of a lease has seen what others said of its trace."""
+    query = select(func.count()).where(
+        SIGHTING.c.person_id == lease.person, SIGHTING.c.trace_id == lease.trace_id
+    )
+    return bool(connection.execute(query).scalar_one())
 
 
 def count_done(store: Store, sample: int, person: int) -> int:
@@ -273,6 +312,10 @@ _ONCE = (
             _ONCE_MORE.c.item_id == ASSIGNMENT.c.item_id,
             _ONCE_MORE.c.person_id == ASSIGNMENT.c.person_id,
             _ONCE_MORE.c.repeat == 1,
+        ),
+        ~exists().where(
+            SIGHTING.c.trace_id == SAMPLE_ITEM.c.trace_id,
+            SIGHTING.c.person_id == ASSIGNMENT.c.person_id,
         ),
     )
     .order_by(ASSIGNMENT.c.done_at)

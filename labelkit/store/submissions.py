@@ -31,6 +31,7 @@ from labelkit.store.leases import (
     free_slot,
     lease_in,
     set_lease,
+    was_seen,
 )
 from labelkit.store.review_tables import ANNOTATION, ASSIGNMENT, DRAFT, SUBMISSION
 from labelkit.store.samples import sample_lock
@@ -49,13 +50,15 @@ class Fate(StrEnum):
 
     ``stored`` now, ``repeated`` (this very request was stored before), ``already`` (the item was
     finished before by another request; nothing was written), ``lost`` (the lease had expired and
-    others took the item; nothing was written, the draft stays).
+    others took the item; nothing was written, the draft stays), ``seen`` (the person has seen
+    what others said of the trace, so that no independent label can follow; nothing was written).
     """
 
     STORED = "stored"
     REPEATED = "repeated"
     ALREADY = "already"
     LOST = "lost"
+    SEEN = "seen"
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,8 @@ def write(store: Store, entry: Entry) -> Receipt:
         finished = lease.state in {DONE, SKIPPED}
         if finished != (entry.act is Act.UNDO):
             return Receipt(Fate.ALREADY, _last_version(connection, lease.key))
+        if lease.round == 0 and was_seen(connection, lease):
+            return Receipt(Fate.SEEN, _last_version(connection, lease.key))
         slot = lease.slot
         if slot is None and not lease.repeat and entry.act is not Act.SKIP:
             slot = free_slot(connection, lease.item, entry.overlap)

@@ -236,7 +236,8 @@ def _is_corrected(coefficient: Coefficient) -> bool:
 def _benchmark(coefficient: Coefficient) -> Benchmark:
     bands: tuple[Band, ...] = ()
     value, se = coefficient.value, coefficient.se
-    if is_defined(value) and is_defined(se) and se > 0:
+    # Coefficients may lie below -1 (alpha and weighted ones of few items): no band is theirs.
+    if is_defined(value) and is_defined(se) and se > 0 and -1 <= value <= 1:
         bands = band_membership(value, se)
     return Benchmark(
         coefficient.name,

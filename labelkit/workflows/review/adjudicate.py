@@ -195,7 +195,7 @@ def case(store: Store, who: Person, sample_id: str, item: int, question: str | N
             "you have this item in hands to label; label it or give it back before you see what"
             " others said"
         )
-    kept.note_sighting(store, who.id, found.trace, CASE, datetime.now(UTC))
+    kept.note_sightings(store, who.id, [found.trace], CASE, datetime.now(UTC))
     rubric = rubric_in(store, sample.guideline)
     asked = question_of(rubric, question or sample.design.question)
     view, subset = blind_view(store, rubric, found.trace)
@@ -243,7 +243,7 @@ def reveal(
     }
     if rater not in known:
         raise InputError(f"no rule or judge {rater[:12]} has labelled this item for {asked!r}")
-    kept.note_sighting(store, who.id, found.trace, rater, datetime.now(UTC))
+    kept.note_sightings(store, who.id, [found.trace], rater, datetime.now(UTC))
     opened = machine_opinions(store, who, sample, found.trace, asked, shown=False)
     return next(one for one in opened if one.rater == rater)
 
@@ -330,12 +330,13 @@ def decisions(
     return kept.decisions(store, samples_kept.sample(store, sample_id).key, history=history)
 
 
-def saw_labels(store: Store, who: Person, trace: str) -> None:
-    """Record that a page showed the person what others said of a trace (digest).
+def saw_labels(store: Store, who: Person, traces: Sequence[str]) -> None:
+    """Record that a page showed the person what others said of traces (digests).
 
-    Pages that show labels outside a case call this, so that the trace is not offered blind later.
+    Pages that show labels outside a case call this, before they show them: the traces are not
+    offered blind any more, and those in hands unlabelled go back to the pool.
     """
-    kept.note_sighting(store, who.id, trace, CASE, datetime.now(UTC))
+    kept.note_sightings(store, who.id, traces, CASE, datetime.now(UTC))
 
 
 def _item(store: Store, sample: Sample, item: int) -> SampleItem:

@@ -171,7 +171,8 @@ def undo(
     """Take back the person's last act in a sample; ``next_item`` then gives that item again.
 
     The label is withdrawn by a new version (an abstention, reason ``undone``); what was said is
-    the item's draft. Nothing is erased. None when there is nothing to take back.
+    the item's draft. Nothing is erased. None when there is nothing to take back; ``Fate.SEEN``
+    when the person has seen others' labels on the item since, so that the own one stays.
 
     Raises:
         NotAllowedError, StoreError: as ``submit``.

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from labelkit.domain.person import Role
-from labelkit.errors import InputError
+from labelkit.errors import InputError, StoreError
 from labelkit.store import Store
 from labelkit.store.labels import labels_of
 from labelkit.store.samples import items as items_of
@@ -196,3 +196,50 @@ def test_sending_back_asks_again_and_keeps_the_first_labels(store: Store) -> Non
     row = list(people.items.digest).index(digests[0])
     assert [people.labels[code] for code in people.first[row]] == ["good", "bad"]
     assert [people.labels[code] for code in people.current[row]] == ["good", "good"]
+
+
+@pytest.mark.parametrize("sent_back", [False, True])
+def test_who_sees_labels_of_an_item_in_hands_never_labels_it_blind(
+    store: Store, sent_back: bool
+) -> None:
+    desk.fill(store, 2)
+    ana, bo = desk.person(store, "ana"), desk.person(store, "bo")
+    ada = desk.person(store, "ada", Role.ADJUDICATOR)
+    sample = desk.drawn(store, 2, overlap=2)
+    held = assignment.next_item(store, ada, sample.id)
+    assert held is not None
+    if sent_back:
+        assert assignment.give_back(store, ada, held.lease)
+    desk.label_all(store, ana, sample, {})
+    adjudicate.saw_labels(store, ada, [held.trace])
+    adjudicate.saw_labels(store, ada, [held.trace])
+    assert desk.answer(store, ada, held).fate is Fate.SEEN
+    other = assignment.next_item(store, ada, sample.id)
+    assert other is not None
+    assert other.trace != held.trace
+    assert desk.answer(store, ada, other).fate is Fate.STORED
+    assert assignment.next_item(store, ada, sample.id) is None
+    offered = assignment.next_item(store, bo, sample.id)
+    assert offered is not None
+    assert offered.trace == held.trace, "the place is free for somebody else"
+
+
+def test_a_label_given_blind_is_not_changed_by_who_saw_the_others(store: Store) -> None:
+    desk.fill(store, 1)
+    ana = desk.person(store, "ana", Role.ADJUDICATOR)
+    sample = desk.drawn(store, 1)
+    held = assignment.next_item(store, ana, sample.id)
+    assert held is not None
+    desk.answer(store, ana, held, "good")
+    adjudicate.saw_labels(store, ana, [held.trace])
+    taken_back = annotate.undo(store, ana, sample.id, "undo-1")
+    assert taken_back is not None
+    assert taken_back.fate is Fate.SEEN
+    people = read_people(store, sample)
+    assert [people.labels[code] for code in people.current[0]] == ["good"]
+
+
+def test_what_was_seen_must_be_in_the_store(store: Store) -> None:
+    ada = desk.person(store, "ada", Role.ADJUDICATOR)
+    with pytest.raises(StoreError, match="has no trace"):
+        adjudicate.saw_labels(store, ada, ["f" * 64])
