@@ -15,11 +15,15 @@ from labelkit.domain.rubric import Rubric
 from labelkit.domain.sample import Sample
 from labelkit.errors import InputError
 from labelkit.store import Store
-from labelkit.store.labels import commit_labels
+from labelkit.store.labels import commit_labels, labels_of
 from labelkit.store.raters import add_rater, add_rubric, raters
+from labelkit.store.reports import trace_table
 from labelkit.store.traces import add_traces
+from labelkit.workflows.ingest import import_file
+from labelkit.workflows.rating_target import rating_target
 from labelkit.workflows.release.as_argilla import argilla_record
 from labelkit.workflows.release.as_label_studio import label_studio_config, label_studio_task
+from labelkit.workflows.release.contents import moment
 from labelkit.workflows.release.exchange import Writer, exchange
 from labelkit.workflows.release.export import Exported
 from labelkit.workflows.release.tables import read_table
@@ -175,3 +179,52 @@ def test_derived_labels_are_counted_not_sent(tmp_path: Path) -> None:
         done = exchange(store, desk.DERIVED, tmp_path / "out.json", label_studio_task)
     assert done.labels == 2
     assert done.left_out == {"labels that follow from other answers": 2}
+
+
+@pytest.mark.parametrize("tool", ["label-studio", "argilla"])
+def test_every_person_and_label_comes_back(
+    made: Made, source: Store, tmp_path: Path, tool: str
+) -> None:
+    """Trace, name, kind and value of all that was sent; Label Studio keeps reason and time too."""
+    rubric, out = made[2], tmp_path / "out.json"
+    writer = label_studio_task if tool == "label-studio" else argilla_record("rule")
+    sent = exchange(source, rubric, out, writer)
+    with Store.open(f"sqlite:///{tmp_path / 'b.db'}", create=True) as other:
+        desk.fill(other, 12, rubric)
+        target = rating_target(rubric, None)
+        came = import_file(other, out, target=lambda *_: target)
+        assert (came.format, came.labels_new, came.traces_new) == (tool, sent.labels, 0)
+        assert import_file(other, out, target=lambda *_: target).labels_new == 0
+        back = given_in(other)
+    names = {row["digest"]: row["name"] for row in read_table(made[1].folder, "raters")}
+    wanted = {
+        (row["trace"], names[row["rater"]], row["value"])
+        for row in read_table(made[1].folder, "labels")
+        if row["value"] is not None and (tool == "label-studio" or names[row["rater"]] != "judge")
+    }
+    assert {(label.trace, rater.name, label.value) for rater, label in back} == wanted
+    people = [(rater, label) for rater, label in back if rater.kind == "person"]
+    assert len(people) == 12
+    assert {rater.kind for rater, _ in back} == {"person", "judge"}
+    if tool == "label-studio":
+        first = {
+            (row["trace"], names[row["rater"]]): row["created_at"]
+            for row in read_table(made[1].folder, "labels")
+        }
+        for rater, label in people:
+            assert moment(label.created_at) == first[label.trace, rater.name]
+        machines = [(rater, label) for rater, label in back if rater.kind == "judge"]
+        for rater, label in machines:
+            assert label.rationale == f"because of {rater.name}"
+
+
+def given_in(store: Store) -> list[tuple[Rater, Label]]:
+    """Every label of every rater."""
+    known = {rater.digest: rater for rater in raters(store)}
+    digests = trace_table(store, digests=True).digest
+    assert digests is not None
+    return [
+        (known[label.rater], label)
+        for trace in digests.tolist()
+        for label in labels_of(store, trace)
+    ]
