@@ -15,6 +15,7 @@ from labelkit.domain.rubric import Rubric
 from labelkit.domain.sample import Sample
 from labelkit.errors import FormatError, InputError
 from labelkit.store import Store
+from labelkit.store.labels import append_label, labels_of
 from labelkit.store.people import people
 from labelkit.store.raters import add_rubric
 from labelkit.store.reports import trace_table
@@ -29,6 +30,7 @@ from labelkit.workflows.release.load import load_release
 from labelkit.workflows.release.results import recomputing
 from labelkit.workflows.release.tables import parquet_rows, read_table
 from labelkit.workflows.release.verify import verify
+from labelkit.workflows.release.versions import next_version
 from labelkit.workflows.review import adjudicate, annotate, assignment
 from labelkit.workflows.review.adjudicate import Verdict
 from tests.workflows.release.building import MAY, NAMES, bytes_of, open_case, reviewed
@@ -315,3 +317,31 @@ def test_a_frame_of_texts_and_withheld_texts_is_recomputed_exactly(
         for sample_id, rows in frames.items():
             last = kept_sample(copy, sample_id).frame_last
             assert int((trace_table(copy).id <= last).sum()) == rows
+
+
+def test_changed_labels_change_rates_and_ranks(opened: Store, tmp_path: Path) -> None:
+    """m0 is bad in 2 of 2, m1 in 0 of 2; an erratum turns that around."""
+    rubric = desk.rubric()
+    traces = desk.fill(opened, 4, rubric)
+    judge = desk.judge(opened, traces, ["bad", "good"] * 2)
+    old = export(opened, rubric, tmp_path / "old").folder
+    for trace, value in zip(traces, ["good", "bad"] * 2, strict=True):
+        label = labels_of(opened, trace.digest)[0]
+        append_label(opened, label.model_copy(update={"value": value}))
+    new = export(opened, rubric, tmp_path / "new").folder
+    found = difference(old, new)
+    assert {(c.rater, c.old, c.new) for c in found.labels} == {
+        (judge.digest, "bad", "good"),
+        (judge.digest, "good", "bad"),
+    }
+    rates = {change.name: (change.old, change.new) for change in found.rates}
+    # Domain d0 holds one trace of either model: half of them are bad before and after.
+    assert rates == {
+        "q BAD[All] model=m0": (1.0, 0.0),
+        "q BAD[All] model=m1": (0.0, 1.0),
+        "q BAD[All] domain=d1": (0.0, 1.0),
+        "q BAD[All] domain=d2": (1.0, 0.0),
+    }
+    ranks = {(change.group, change.old, change.new) for change in found.ranks}
+    assert ranks == {("model=m0", 1, 2), ("model=m1", 2, 1)}
+    assert next_version("1.4.2", found) == "2.0.0"
