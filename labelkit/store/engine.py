@@ -168,7 +168,6 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     connection.execute("PRAGMA synchronous = NORMAL")
     # Folding the log back costs a third of a judge run at the default of 4 MB; 40 MB is no burden.
     connection.execute("PRAGMA wal_autocheckpoint = 10000")
-    connection.execute("PRAGMA wal_autocheckpoint = 4000")
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:

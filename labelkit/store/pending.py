@@ -72,7 +72,7 @@ def pending(
             found = connection.execute(_DIGESTS, {"ids": [trace_id for trace_id, _, _ in owed]})
             digests = {row.id: row.digest for row in found}
         for trace_id, repeat, version in owed:
-            yield Pending(digests[trace_id], repeat, version)
+            yield Pending(digests[trace_id], repeat, version, _item(trace_id, repeat))
 
 
 def count_pending(
