@@ -22,6 +22,8 @@ _STYLE = """<style>
 [data-testid="stHeading"] h3 { font-size: 1.05rem; padding: .7rem 0 .35rem }
 [data-testid="stColumn"]:has(.st-key-desk) { position: sticky; top: 3.75rem;
   align-self: flex-start; max-height: calc(100vh - 4.2rem); overflow-y: auto; padding-right: .3rem }
+.lk-sub { font-size: 1.05rem; font-weight: 600; margin: 0; padding: .7rem 0 .35rem;
+  overflow-wrap: anywhere; unicode-bidi: isolate }
 .lk-me { position: fixed; top: 1.05rem; right: 1.6rem; z-index: 999991; font-size: .88rem;
   display: flex; gap: .8rem; max-width: 40vw }
 .lk-me span { opacity: .8; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
@@ -68,6 +70,11 @@ def head(title: str, *facts: str) -> None:
     """A page's title with a few facts beside it."""
     spans = "".join(f"<span>{html.escape(visible(fact, 200))}</span>" for fact in facts if fact)
     st.html(f'<div class="lk-head"><h1>{html.escape(title)}</h1>{spans}</div>')
+
+
+def section(title: str) -> None:
+    """A heading inside a page, for titles that others wrote: Streamlit's own read markup."""
+    st.html(f'<h3 class="lk-sub">{html.escape(visible(title, 200))}</h3>')
 
 
 def cards(facts: Sequence[tuple[str, str, str]]) -> None:

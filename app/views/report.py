@@ -9,12 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from app.components.grid import grid
-from app.numbers import between, counted, percent, three
+from app.numbers import counted, percent, three
 from app.opened import choose_scheme, the_browser
-from app.plain import head, named, note, visible
+from app.plain import head, named, note, section, visible
 from app.who import somebody
-from labelkit.workflows.agreement import GroupAgreement
+from labelkit.workflows.agreement import GroupAgreement, Settled
+from labelkit.workflows.agreement_words import interval_of, name_of, remarks_on
 from labelkit.workflows.browse import Browser, Coefficient, Scheme
+from labelkit.workflows.number_rows import RATES, number_tables, of_groups
 from labelkit.workflows.rates import RateResult
 from labelkit.workflows.report import ENSEMBLE, RaterSummary, Report
 from labelkit.workflows.review.access import Right, require
@@ -27,19 +29,21 @@ INTERVAL = "#8390B8"
 """Of the middle: seen on the light and on the dark ground."""
 
 
-def coefficient_row(who: str, result: Coefficient) -> tuple[str, ...]:
-    """One coefficient; where there is none, the reason."""
+def coefficient_row(who: str, result: Coefficient, scale: Settled) -> tuple[str, ...]:
+    """One coefficient; where there is none, the reason. A star marks a weak interval."""
     return (
         who,
-        result.name.replace("_", " "),
+        name_of(result.name, scale),
         three(result.value),
-        between(result.interval),
+        interval_of(result),
         percent(result.observed),
         f"{result.n_items:,}",
     )
 
 
-def rate_rows(rates: Sequence[RateResult], *, grouped: bool) -> list[tuple[str, ...]]:
+def rate_rows(
+    rates: Sequence[RateResult], *, grouped: bool, averaged: bool
+) -> list[tuple[str, ...]]:
     """One line per rate and group; an undefined rate says why."""
     return [
         (
@@ -49,6 +53,7 @@ def rate_rows(rates: Sequence[RateResult], *, grouped: bool) -> list[tuple[str, 
             percent(rate.value) if rate.reason is None else f"({rate.reason})",
             f"{percent(rate.low)} to {percent(rate.high)}" if rate.low is not None else "",
             f"{rate.hits:,} / {rate.scored:,}",
+            *([of_groups(rate.macro)] if averaged else []),
             percent(rate.coverage),
             counted(rate.excluded) if rate.excluded else "",
         )
@@ -99,8 +104,9 @@ def rater_rows(raters: Sequence[RaterSummary]) -> list[tuple[str, ...]]:
 
 def agreement_rows(agreement: GroupAgreement) -> list[tuple[str, ...]]:
     """Cohen's kappa for every pair, then every coefficient over all raters."""
-    pairs = [coefficient_row(f"{p.first} and {p.second}", p.result) for p in agreement.pairs]
-    return pairs + [coefficient_row("all raters", c) for c in agreement.coefficients]
+    scale = agreement.scale
+    pairs = [coefficient_row(f"{p.first} and {p.second}", p.result, scale) for p in agreement.pairs]
+    return pairs + [coefficient_row("all raters", c, scale) for c in agreement.coefficients]
 
 
 def ask(opened: Browser) -> tuple[Scheme | None, str | None, tuple[str, ...]]:
@@ -123,6 +129,17 @@ def ask(opened: Browser) -> tuple[Scheme | None, str | None, tuple[str, ...]]:
     return scheme, None if chosen == ENSEMBLE else chosen, (by,) if by else ()
 
 
+def show_more(report: Report) -> None:
+    """Means, composites, conditions and fronts: the tables of ``labelkit report``."""
+    for place, part in enumerate(number_tables(report)):
+        if isinstance(part, str):
+            note(part)
+        elif part.title != RATES:
+            section(part.title)
+            numbers = part.columns[part.text_columns :]
+            grid(part.title, part.columns, part.rows, key=f"numbers{place}", numbers=numbers)
+
+
 def show(report: Report) -> None:
     """Tables and the chart, in the order in which they are read."""
     note(f"{report.n_traces:,} traces: {counted(report.states)}")
@@ -134,10 +151,13 @@ def show(report: Report) -> None:
     if len(drawn) > CHART_ROWS:
         note(f"The first {CHART_ROWS} of {len(drawn)} rates are drawn; the table has them all.")
     grouped = any(rate.group != "all" for rate in report.rates)
-    numbers = ("value", "95% Wilson", "hits / n", "coverage")
+    averaged = any(rate.macro is not None for rate in report.rates)
+    mean = ["mean of group rates"] if averaged else []
+    numbers = ("value", "95% Wilson", "hits / n", *mean, "coverage")
     columns = (*(["group"] if grouped else []), "rate", "meaning", *numbers, "excluded")
-    rows = rate_rows(report.rates, grouped=grouped)
+    rows = rate_rows(report.rates, grouped=grouped, averaged=averaged)
     grid("Rates", columns, rows, key="rates", numbers=numbers)
+    show_more(report)
     st.subheader("Raters")
     raters = ("rater", "kind", "labelled", "labels", "without a label")
     grid("Raters", raters, rater_rows(report.raters), key="raters", numbers=raters[2:3])
@@ -148,8 +168,8 @@ def show(report: Report) -> None:
         note(f"Question {agreement.question}, rows: {agreement.group}")
         rows = agreement_rows(agreement)
         grid("Agreement", coefficients, rows, key=f"agreement{place}", numbers=coefficients[2:])
-        if agreement.remark:
-            note(agreement.remark)
+        for remark in remarks_on(agreement, agreement.scale):
+            note(remark)
     for remark in report.remarks:
         note(remark)
 

@@ -16,47 +16,11 @@ from labelkit.cli import console
 from labelkit.stats.agreement import Coefficient, RaterPair
 from labelkit.stats.undefined import Number, Undefined, is_defined
 from labelkit.workflows.agreement import GroupAgreement, ItemVote, Scale, Settled, vote_tally
+from labelkit.workflows.agreement_words import interval_of, name_of, remarks_on
 
 _MOST_PAIRS = 15
 _MOST_LABELS = 20
 _USUAL = ("fleiss_kappa", "gwet_ac")
-_NAMES = {
-    "percent_agreement": "pairwise agreement",
-    "unanimous_agreement": "unanimous",
-    "cohen_kappa": "Cohen's kappa",
-    "scott_pi": "Scott's pi",
-    "fleiss_kappa": "Fleiss' kappa",
-    "conger_kappa": "Conger's kappa",
-    "light_kappa": "Light's kappa",
-    "brennan_prediger": "Brennan-Prediger",
-    "pabak": "PABAK",
-    "krippendorff_alpha": "alpha (nominal)",
-    "krippendorff_alpha_ordinal": "alpha (ordinal)",
-    "krippendorff_alpha_interval": "alpha (interval)",
-    "krippendorff_alpha_ratio": "alpha (ratio)",
-    "krippendorff_alpha_weighted": "alpha (weighted)",
-}
-_FLAGS = {
-    "few_items": "fewer than 20 items",
-    "few_disagreements": "fewer than 5 items show a disagreement",
-    "few_weighted_disagreements": (
-        "the disagreements, as they are weighted, are worth fewer than 25 equal ones"
-    ),
-    "few_hits": "fewer than 4 items are unanimous, or fewer than 4 are not",
-    "few_rare_labels": "fewer than 15 items are free of the commonest label",
-    "zero_width_interval": "an interval without width shows lack of information, not certainty",
-    "labels_not_declared": "only labels that occur are counted; declare the set with --labels",
-    "undefined_pairs_left_out": "pairs without a kappa are left out of Light's mean",
-    "se_with_missing_ratings": "ratings are missing: standard errors are those of ratio estimates",
-}
-_UNSURE = (
-    "few_items",
-    "few_disagreements",
-    "few_weighted_disagreements",
-    "few_rare_labels",
-    "few_hits",
-    "zero_width_interval",
-)
 
 
 def show(
@@ -123,7 +87,7 @@ def brief(group: GroupAgreement) -> list[RenderableType]:
     parts = [_coefficients(_title(group), shown, group.scale)]
     if group.pairs:
         parts.append(_pairs(group.pairs, group.scale))
-    return parts + [console.plain(line) for line in _lines(shown, group.scale)]
+    return parts + [console.plain(line) for line in remarks_on(shown, group.scale)]
 
 
 def _title(group: GroupAgreement) -> str:
@@ -149,42 +113,7 @@ def _group(group: GroupAgreement) -> list[RenderableType]:
                 f"bias index {group.two_by_two.bias_index:.3f}."
             )
         )
-    return parts + [console.plain(line) for line in _lines(group, scale)]
-
-
-def _lines(group: GroupAgreement, scale: Settled) -> list[str]:
-    """What has to be said about the numbers: the paradox, the bands, weak intervals."""
-    lines = [_compared(scale)] if scale.why else []
-    lines += [group.remark] if group.remark else []
-    kappa = next((b for b in group.benchmarks if not b.borrowed), None)
-    if kappa is not None and kappa.landis_koch and kappa.surely:
-        sure = f"with 95% probability it is at least {kappa.surely}"
-        if kappa.surely == "poor":
-            sure = "but no band above poor is 95% sure"
-        lines.append(
-            f"{_name(kappa.coefficient, scale)} is {kappa.landis_koch}; {sure}. Bands are Landis "
-            "and Koch's, made for kappa; (borrowed) elsewhere."
-        )
-    flags = {flag for c in group.coefficients for flag in c.flags}
-    flags |= {flag for pair in group.pairs for flag in pair.result.flags}
-    unsure = [_FLAGS[flag] for flag in _UNSURE if flag in flags]
-    if unsure:
-        lines.append(f"* the interval may cover less than it says: {'; '.join(unsure)}.")
-    lines += [f"{_FLAGS.get(flag, flag)}.".capitalize() for flag in sorted(flags - set(_UNSURE))]
-    holes = {
-        c.value.reason.value: c.value.detail
-        for c in group.coefficients
-        if isinstance(c.value, Undefined)
-    }
-    return lines + [f"null ({reason}): {detail}." for reason, detail in holes.items()]
-
-
-def _compared(scale: Settled) -> str:
-    """Say that near labels count in part, where nobody asked for it."""
-    return (
-        f"Because {scale.why}, coefficients have {scale.weights} weights and alpha is given as "
-        f"{scale.level} too; --weights identity --level nominal compares labels as equal or not."
-    )
+    return parts + [console.plain(line) for line in remarks_on(group, scale)]
 
 
 def _coefficients(title: str, group: GroupAgreement, scale: Settled) -> RenderableType:
@@ -196,7 +125,7 @@ def _coefficients(title: str, group: GroupAgreement, scale: Settled) -> Renderab
         if band and mark is not None and mark.borrowed:
             band = f"({band})"
         numbers = (f"{c.n_items:,}", f"{c.n_raters:,}", f"{c.n_pairs:,}")
-        rows.append((_name(c.name, scale), *_values(c), *numbers, band))
+        rows.append((name_of(c.name, scale), *_values(c), *numbers, band))
     names = ("coefficient", "value", "SE", _interval_title(scale), "raw agr.")
     return console.table(title, (*names, "items", "raters", "pairs", "band"), rows)
 
@@ -206,24 +135,14 @@ def _interval_title(scale: Settled) -> str:
 
 
 def _values(c: Coefficient) -> tuple[str, str, str, str]:
-    interval = ""
-    if not isinstance(c.interval, Undefined):
-        mark = "*" if any(flag in c.flags for flag in _UNSURE) else ""
-        interval = f"{c.interval.low:.3f} - {c.interval.high:.3f}{mark}"
     # Under distances that are no shares (interval alpha) observed agreement is no percentage.
     shown = is_defined(c.observed) and 0 <= c.observed <= 1
     raw = f"{c.observed:.1%}" if shown else ""
-    return _number(c.value), f"{c.se:.4f}" if is_defined(c.se) else "", interval, raw
+    return _number(c.value), f"{c.se:.4f}" if is_defined(c.se) else "", interval_of(c), raw
 
 
 def _number(value: Number) -> str:
     return f"null ({value.reason.value})" if isinstance(value, Undefined) else f"{value:.4f}"
-
-
-def _name(name: str, scale: Settled) -> str:
-    if name == "gwet_ac":
-        return "Gwet's AC1" if scale.weights == "identity" else "Gwet's AC2"
-    return _NAMES.get(name, name)
 
 
 def _pairs(pairs: Sequence[RaterPair], scale: Settled) -> RenderableType:

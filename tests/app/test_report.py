@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from labelkit.store import Store
 from labelkit.workflows.report import report
+from tests.acceptance.inprocess import cli
+from tests.acceptance.test_published_numbers import report as stopping
 from tests.app.reading import cells, column, handed_over, html, sound
 from tests.app.stores import JUDGE, RUBRIC, Filled
 
 Open = Callable[..., AppTest]
+
+__all__ = ["cli", "stopping"]
 
 
 def report_page(open_app: Open, url: str) -> AppTest:
@@ -90,3 +95,33 @@ def test_hostile_names_stay_data(open_app: Open, filled: Filled) -> None:
     assert "beacon" not in html(sound(page))
     assert any("<script>" in row[0] for row in cells(page, "rates"))
     assert handed_over(page, "rates")["caption"] == "Rates"
+
+
+def test_means_conditions_composites_and_fronts_are_those_of_the_terminal(
+    open_app: Open, stopping: tuple[dict[str, object], str], tmp_path: Path
+) -> None:
+    page = report_page(open_app, f"sqlite:///{tmp_path / 'labelkit.db'}")
+    tables = {
+        handed_over(page, element.key)["caption"]: cells(page, element.key)
+        for element in page.get("bidi_component")
+    }
+    assert tables["Means"][0][0] == "TOKENS[WentOn/Stopped]"
+    assert tables["Means"][0][1] == "8", "tokens: 800 over 100"
+    assert tables["Composites"][0][:3] == ["all", "MIX", "50.0%"]
+    assert ["retention" in row for row in tables["Conditions compared"]].count(True) == 1
+    # Four pairs, one stopped only without and three only with the hint: p = 10/16.
+    assert tables["McNemar on matched rows"][0][2:] == ["4", "1", "3", "0.625", "0.625 (hints)"]
+    assert tables["The same rates over clusters"][0][:2] == ["STOP[All]", "2 x domain"]
+    assert tables["Pareto front: stopping and calls"][0][-1] == "yes"
+    assert "Tie rule: as good everywhere" in html(page)
+    _, printed = stopping
+    flat = " ".join(printed.split())
+    for caption in tables.keys() - {"Rates", "Raters", "Agreement"}:
+        assert caption in flat, caption
+
+
+def test_a_weak_interval_has_its_star_and_the_reason(open_app: Open, filled: Filled) -> None:
+    page = report_page(open_app, filled.url)
+    intervals = column(page, "agreement0", "95% interval")
+    assert any(interval.endswith("*") for interval in intervals)
+    assert "the interval may cover less than it says: fewer than 20 items" in html(page)
