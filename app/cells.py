@@ -65,7 +65,9 @@ def follow_click(chart: str, key: str, known: dict[str, str]) -> None:
         st.session_state[f"{key}_clicked"] = clicked
         if clicked in known:
             st.session_state[f"{key}_cell"] = clicked
-    if st.session_state.get(f"{key}_cell") not in known:
+    # Set only where something changes: what a script sets wins over a choice made meanwhile, and
+    # a page that looks again every few seconds would take people's choices back.
+    if st.session_state.get(f"{key}_cell") not in {None, *known}:
         st.session_state[f"{key}_cell"] = None
 
 

@@ -32,7 +32,7 @@ from labelkit.workflows.review.people import everybody
 ADDRESS = "127.0.0.1"
 FIRST_PORT = 8501
 PORTS_TRIED = 20
-START_S = 60.0
+START_S = 180.0
 END_S = 5.0
 SAFE = {
     "server.headless": "true",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import http.client
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,7 +35,10 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE_S = 60
+PATIENCE_S = 90
+START_S = 240
+"""A server may have to wait for the processor: on a busy machine imports alone take a minute."""
+ROOT = Path(__file__).resolve().parents[2]
 LOCAL = ("data:", "blob:")
 SHOTS = "LABELKIT_SCREENSHOTS"
 """Names the folder in which tests keep pictures of the pages."""
@@ -98,32 +105,58 @@ def answers(port: int) -> bool:
         connection.close()
 
 
+@cache
+def frozen() -> Path:
+    """A copy of the sources, made once.
+
+    A server reads its pages again at every run. While somebody edits them it would run new pages
+    over modules that it loaded before, and tests would fail that nothing is wrong with.
+    """
+    copied = Path(tempfile.mkdtemp(prefix="labelkit-frozen-"))
+    atexit.register(shutil.rmtree, copied, ignore_errors=True)
+    for name in ("app", "labelkit", "rubrics"):
+        shutil.copytree(ROOT / name, copied / name, ignore=shutil.ignore_patterns("*.pyc"))
+    return copied
+
+
 def command(folder: Path, port: int) -> list[str]:
     words = ["app", "--in", str(folder), "--port", str(port), "--no-browser"]
     return [sys.executable, "-m", "labelkit.cli.main", *words]
+
+
+def log_of(folder: Path) -> str:
+    """What the server of a folder has said."""
+    return (folder / "server.log").read_text(encoding="utf-8", errors="replace")
 
 
 def start(folder: Path, port: int) -> subprocess.Popen[bytes]:
     """Start the command and wait until its server answers."""
     # A shell's background jobs ignore Ctrl-C; tests run from one must be able to send it.
     interruptible = ["env", "--default-signal=INT", *command(folder, port)]
-    process = subprocess.Popen(
-        interruptible, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
-    )
-    deadline = time.monotonic() + PATIENCE_S
+    # A file, no pipe: nobody empties a pipe, and a server that has filled one stands still.
+    with (folder / "server.log").open("ab") as log:
+        process = subprocess.Popen(
+            interruptible,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=frozen(),
+            env={**os.environ, "PYTHONPATH": str(frozen())},
+        )
+    deadline = time.monotonic() + START_S
     while not answers(port):
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
-            out, err = process.communicate()
-            pytest.fail(f"labelkit app did not start: {out!r} {err!r}")
+            process.wait()
+            pytest.fail(f"labelkit app did not start: {log_of(folder)}")
         time.sleep(0.1)
     return process
 
 
-def stop(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+def stop(process: subprocess.Popen[bytes]) -> None:
     """End the command as Ctrl-C does."""
     process.send_signal(signal.SIGINT)
-    return process.communicate(timeout=PATIENCE_S)
+    process.wait(timeout=START_S)
 
 
 @contextlib.contextmanager
@@ -131,9 +164,14 @@ def serving(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Run the app over a folder; yields its address and process."""
     port = free_port()
     process = start(folder, port)
-    yield f"http://127.0.0.1:{port}", process
-    stop(process)
-    assert process.returncode == 130
+    try:
+        yield f"http://127.0.0.1:{port}", process
+    finally:
+        stop(process)
+        said = log_of(folder)
+        # Shown by pytest beside a failure; a page that raised is found here.
+        print(said[-8000:])
+    assert process.returncode == 130, said
     assert not answers(port)
 
 
@@ -154,6 +192,17 @@ def chromium() -> Iterator[sync_api.Browser]:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
         yield browser
         browser.close()
+
+
+def seen_on(page: sync_api.Page) -> str:
+    """The text of a page in trouble, to be told with the failure."""
+    try:
+        state = page.locator("[data-testid=stApp]").get_attribute(
+            "data-test-script-state", timeout=1000
+        )
+        return f"[{state}] {page.locator('body').inner_text(timeout=1000)[:1500]}"
+    except sync_api.Error as gone:
+        return f"nothing ({gone})"
 
 
 @contextlib.contextmanager
@@ -193,6 +242,10 @@ def visiting(
     try:
         yield visit
         assert page.evaluate("window.hit") is None, "a script of a trace ran"
+    except Exception as error:
+        error.add_note(f"{page.url} showed: {seen_on(page)}")
+        visit.shoot(f"failed-{time.monotonic_ns()}")
+        raise
     finally:
         context.close()
     assert visit.strange == []

@@ -107,9 +107,8 @@ def test_a_hostile_name_of_a_person_is_only_a_name(chromium: Browser, place: Wor
             visit.page.locator(".lk-cards").first.wait_for()
             assert visit.page.locator("[data-testid=stMain] img").count() == 0
         visit.go("samples")
-        visit.wait(".st-key-draw button")
         table = visit.page.get_by_role("region", name="People")
-        assert name in table.inner_text()
+        table.get_by_text(name).first.wait_for()
 
 
 def test_people_at_once_give_every_label_once(place: Workplace) -> None:
@@ -200,7 +199,7 @@ class Killable:
         for child in children.read_text(encoding="ascii").split():
             os.kill(int(child), signal.SIGKILL)
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
 
     def again(self) -> None:
         """Start it once more."""
@@ -217,7 +216,7 @@ class Killable:
         ("adjudicate", "Jo", ".st-key-desk .choice, .lk-note"),
         ("agreement", "Jo", ".lk-cards, .lk-note"),
         ("judges", "Jo", ".lk-cards, .lk-note"),
-        ("samples", "Ada", ".st-key-draw button"),
+        ("samples", "Ada", "text=Draw a sample"),
         ("traces", "Ada", ".end[data-rows]"),
         ("report", "Ada", ".lk-note, .end"),
         ("login", "", "#name"),
