@@ -12,10 +12,12 @@ from labelkit.cli import console, judge_verb, report_verb
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import InputError
 from labelkit.rollout.arms import ARMS, RERUN
+from labelkit.rollout.protocol import Decoding
 from labelkit.rollout.protocols import protocol_names
 from labelkit.workflows.label import judge
 from labelkit.workflows.report import report
-from labelkit.workflows.run import RolloutRun, run
+from labelkit.workflows.run import RolloutRun, plan_of, play
+from labelkit.workflows.run_files import RolloutsIn, RolloutsOut, read_rollouts, write_rollouts
 from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of, other_sets
 
 
@@ -57,6 +59,16 @@ from labelkit.workflows.staging import Rerun, TaskSource, load_tasks, manner_of,
 @click.option("--seed", default=42, type=int, show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first tasks.")
 @click.option("--label", is_flag=True, help="Then label with the rubric's rule, and report.")
+@click.option(
+    "--batch-out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Send nothing: write single-turn rollouts (replay) as an OpenAI batch file.",
+)
+@click.option(
+    "--batch-in",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Send nothing: read traces from the results of such a file.",
+)
 @in_folder
 def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
     tasks: str,
@@ -75,9 +87,16 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
     seed: int,
     limit: int | None,
     label: bool,
+    batch_out: Path | None,
+    batch_in: Path | None,
     folder: Path,
 ) -> None:
     """Turn tasks into traces. Rows that are there already are not played."""
+    if batch_out is not None and (batch_in is not None or label):
+        raise InputError(
+            "--batch-out only writes requests; give --batch-in and --label when the results are"
+            " there"
+        )
     conditions = load_conditions(variants) if variants else None
     found = None
     with opened_store(folder) as (store, settings), console.progress() as progress:
@@ -91,18 +110,15 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
             rerun=_rerun(source, rerun_of, rubric, failed),
             max_turns=max_turns,
         )
-        done = run(
-            store,
-            source.tasks[:limit],
-            settings,
-            endpoint,
-            manner=manner,
-            repeats=repeats,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            seed=seed,
-            progress=progress,
-        )
+        decoding = Decoding(max_tokens=max_tokens, temperature=temperature, seed=seed)
+        played = source.tasks[:limit]
+        plan = plan_of(store, played, settings, endpoint, manner, repeats, decoding, progress)
+        if batch_out is not None:
+            out = write_rollouts(store, plan, batch_out, progress=progress)
+        elif batch_in is not None:
+            read = read_rollouts(store, plan, batch_in, progress=progress)
+        else:
+            done = play(store, plan, progress)
         if label:
             scheme = load_rubric(_rubric_name(source, rubric, "--label"))
             if others := other_sets(store, source):
@@ -112,7 +128,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
                 )
             labelled = judge(store, scheme, settings, judges=(), progress=progress)
             found = labelled, report(store, scheme)
-    show(done)
+    if batch_out is not None:
+        show_out(out)
+    elif batch_in is not None:
+        show_in(read)
+    else:
+        show(done)
     if found is not None:
         labelled, result = found
         judge_verb.show(labelled, labelled.rubric)
@@ -145,3 +166,38 @@ def show(done: RolloutRun) -> None:
     click.echo(
         f"{done.model}{arm}: {states or 'nothing new'}; {done.known} known already{mode}{how}"
     )
+
+
+def show_out(out: RolloutsOut) -> None:
+    """Print what was written and what to do with it."""
+    for remark in out.remarks:
+        click.echo(remark)
+    skipped = f"; {out.skipped} cannot be played" if out.skipped else ""
+    click.echo(f"{out.written} requests; {out.known} rollouts known already{skipped}")
+    if not out.written:
+        click.echo("nothing is owed; no file was written")
+        return
+    click.echo(
+        f"written to {out.path}. Run it with any engine that reads OpenAI batch files (such as"
+        f" `labelkit batch submit {out.path}`), then give the same command with --batch-in RESULTS"
+        " instead of --batch-out"
+    )
+
+
+def show_in(read: RolloutsIn) -> None:
+    """Print what became of every line, and how the rollouts ended."""
+    unanswered = ", ".join(f"{n} {why}" for why, n in sorted(read.unanswered.items()))
+    counts = {
+        "answer a rollout that was there already": read.known,
+        "repeat another line": read.repeated,
+        "belong to other tasks, another endpoint or manner of playing, or are no results": (
+            read.foreign
+        ),
+        "answer a request that is asked differently now": read.stale,
+        f"were not answered and stay owed ({unanswered})": sum(read.unanswered.values()),
+    }
+    click.echo(f"{read.lines} lines read")
+    for words, number in counts.items():
+        if number:
+            click.echo(f"  {number} {words}")
+    show(read.run)

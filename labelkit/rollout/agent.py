@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labelkit.domain.trace import Trace
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import Choice, converse
 from labelkit.rollout.played import Played
-from labelkit.rollout.protocol import Row
+from labelkit.rollout.protocol import Asks, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +20,7 @@ class Agent(Played):
     name: str = "agent"
     max_turns: int = 20
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode."""
         dialogue = self.begin(client, row)
         choices: list[Choice] = ["auto"] * self.max_turns

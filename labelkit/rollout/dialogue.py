@@ -15,7 +15,6 @@ from typing import Any, Literal
 from labelkit.domain.completion import Completion
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.trace import Trace, TraceError
-from labelkit.models.client import Client
 from labelkit.models.request import ChatRequest
 from labelkit.rollout.emulation import (
     EMULATION_VERSION,
@@ -28,6 +27,7 @@ from labelkit.rollout.emulation import (
 )
 from labelkit.rollout.environment import Episode, offered_tools
 from labelkit.rollout.protocol import (
+    Asks,
     Decoding,
     Row,
     ToolMode,
@@ -87,7 +87,7 @@ class Dialogue:
 
     def __init__(
         self,
-        client: Client,
+        client: Asks,
         row: Row,
         how: Playing,
         *,

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from labelkit.domain.trace import Trace
 from labelkit.grounding.stop import says_stop
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import Dialogue
 from labelkit.rollout.played import Played, with_system
-from labelkit.rollout.protocol import Row
+from labelkit.rollout.protocol import Asks, Row
 
 FEASIBILITY_FIRST = (
     "Before you act, and again whenever a tool's result changes the picture, judge whether the"
@@ -32,7 +31,7 @@ class Feasibility(Played):
     name: str = "feasibility"
     max_turns: int = 10
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode."""
         messages = with_system(row.task.messages, FEASIBILITY_FIRST)
         dialogue = self.begin(client, row, messages=messages)

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labelkit.domain.trace import Trace
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import Choice, Dialogue, converse
 from labelkit.rollout.played import Played
-from labelkit.rollout.protocol import Row
+from labelkit.rollout.protocol import Asks, Row
 
 VIOLATION = "protocol_violation"
 _FREE = 2
@@ -28,7 +27,7 @@ class LiveLoop(Played):
     name: str = "live_loop"
     max_turns: int = 8
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode."""
         dialogue = self.begin(client, row)
         if await _forced_call(dialogue):

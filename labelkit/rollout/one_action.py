@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labelkit.domain.trace import Trace
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import Dialogue
 from labelkit.rollout.played import Played, with_system
-from labelkit.rollout.protocol import Row
+from labelkit.rollout.protocol import Asks, Row
 
 ROUNDS = (
     "Work in rounds, at most {rounds}. In each round do exactly one thing: call one tool, retry a"
@@ -31,7 +30,7 @@ class OneActionPerRound(Played):
     name: str = "one_action_per_round"
     max_turns: int = 10
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode."""
         told = ROUNDS.format(rounds=self.max_turns)
         dialogue = self.begin(client, row, messages=with_system(row.task.messages, told))

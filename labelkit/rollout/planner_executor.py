@@ -13,12 +13,11 @@ from typing import Any
 from labelkit.domain.message import Message
 from labelkit.domain.trace import Trace
 from labelkit.grounding.stop import says_stop
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import HARNESS, Dialogue
 from labelkit.rollout.emulation import tool_lines
 from labelkit.rollout.feasibility import FEASIBILITY_FIRST, converse_until_stop
 from labelkit.rollout.played import Played, with_system
-from labelkit.rollout.protocol import Row
+from labelkit.rollout.protocol import Asks, Row
 
 PLANNER = "planner"
 _PLAN = (
@@ -42,7 +41,7 @@ class PlannerExecutor(Played):
     name: str = "planner_executor"
     max_turns: int = 8
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode."""
         messages = with_system(row.task.messages, FEASIBILITY_FIRST)
         dialogue = self.begin(client, row, messages=messages)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from labelkit.domain.message import Message
 from labelkit.domain.trace import Trace
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import Dialogue, Forcing, Playing
-from labelkit.rollout.protocol import Decoding, Row, ToolMode
+from labelkit.rollout.protocol import Asks, Decoding, Row, ToolMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +28,12 @@ class Played(ABC):
     version: str = "1"
 
     @abstractmethod
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode to its end; a failed request is a state of the row."""
 
     def begin(
         self,
-        client: Client,
+        client: Asks,
         row: Row,
         *,
         messages: Sequence[Message] | None = None,

@@ -15,7 +15,8 @@ from labelkit.domain.completion import Completion
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState, Trace, TraceError, Usage
-from labelkit.models.client import Client
+from labelkit.models.capabilities import Capabilities
+from labelkit.models.request import ChatRequest
 from labelkit.rollout.environment import offered_tools
 
 ToolMode = Literal["native", "emulated"]
@@ -59,6 +60,19 @@ class Row:
     late_hint: str = ""
 
 
+class Asks(Protocol):
+    """Whoever can be asked: the endpoint's client, or one that reads replies from a file."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the endpoint takes and what it does not."""
+        ...
+
+    async def complete(self, request: ChatRequest, digest: str | None = None) -> Completion:
+        """Return the reply; a failed request is a failed completion."""
+        ...
+
+
 class RolloutProtocol(Protocol):
     """One way of turning a task into a trace."""
 
@@ -72,7 +86,7 @@ class RolloutProtocol(Protocol):
         """How the model's calls come about."""
         ...
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode to its end."""
         ...
 

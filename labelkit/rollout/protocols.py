@@ -20,6 +20,9 @@ from labelkit.rollout.two_step import TwoStep
 USUAL = "two_step"
 """The protocol of task sets that name none."""
 
+SINGLE_TURN = frozenset({"replay"})
+"""Protocols whose episode is one request: only these can be played by batch files."""
+
 _PROTOCOLS: Mapping[str, Callable[..., RolloutProtocol]] = {
     "two_step": TwoStep,
     "live_loop": LiveLoop,

@@ -17,12 +17,11 @@ from labelkit.digest import canonical_json
 from labelkit.domain.message import ToolCall
 from labelkit.domain.trace import Trace
 from labelkit.grounding.visible import strip_reasoning
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import Dialogue, Turn
 from labelkit.rollout.emulation import tool_lines
 from labelkit.rollout.environment import offered_tools
 from labelkit.rollout.played import Played, with_system
-from labelkit.rollout.protocol import Row
+from labelkit.rollout.protocol import Asks, Row
 
 FORMAT = (
     "You can call these tools:\n{tools}\n"
@@ -74,7 +73,7 @@ class ReactText(Played):
     name: str = "react_text"
     max_turns: int = 15
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode."""
         dialogue = self._begin(client, row)
         await self._turn(dialogue)
@@ -106,7 +105,7 @@ class ReactText(Played):
         dialogue.ended = True
         dialogue.flag("turn_cap")
 
-    def _begin(self, client: Client, row: Row) -> Dialogue:
+    def _begin(self, client: Asks, row: Row) -> Dialogue:
         tools = "\n".join(tool_lines(offered_tools(row.task))) or "(none)"
         messages = with_system(row.task.messages, FORMAT.format(tools=tools))
         return self.begin(client, row, messages=messages, in_text=True)

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from labelkit.digest import canonical_json
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.trace import Trace
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import Turn, converse
 from labelkit.rollout.played import Played
-from labelkit.rollout.protocol import Row, wire_message
+from labelkit.rollout.protocol import Asks, Row, wire_message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +23,7 @@ class Replay(Played):
 
     name: str = "replay"
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode."""
         dialogue = self.begin(client, row)
         for number, expected in enumerate(row.task.reference.expected_calls, start=1):

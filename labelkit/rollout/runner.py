@@ -14,7 +14,7 @@ from labelkit.digest import digest
 from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState, Trace, TraceError
 from labelkit.models.client import Client
-from labelkit.rollout.protocol import RolloutProtocol, Row, Staged
+from labelkit.rollout.protocol import Asks, RolloutProtocol, Row, Staged
 
 RowKey = tuple[str, str, int]
 """(task set, task id, repeat): what tells rows of one model and condition apart."""
@@ -37,19 +37,24 @@ def plan_rows(
         staged = given if isinstance(given, Staged) else Staged(given)
         groups.setdefault(_beginning(staged.task), []).append(staged)
     return [
-        Row(
-            task=staged.task,
-            model=model,
-            condition=condition,
-            repeat=repeat,
-            clean=staged.clean,
-            late_hint=staged.late_hint,
-        )
+        row_of(staged, model, condition, repeat)
         for group in groups.values()
         for staged in group
         for repeat in (range(repeats) if staged.repeats is None else staged.repeats)
         if (staged.task.set, staged.task.id, repeat) not in done
     ]
+
+
+def row_of(staged: Staged, model: str, condition: str, repeat: int) -> Row:
+    """Return one row of a staged task."""
+    return Row(
+        task=staged.task,
+        model=model,
+        condition=condition,
+        repeat=repeat,
+        clean=staged.clean,
+        late_hint=staged.late_hint,
+    )
 
 
 async def run_tasks(  # noqa: PLR0913 - all but three are named and have a default
@@ -123,7 +128,7 @@ def _fill(
         playing.add(asyncio.create_task(play_row(client, row, protocol)))
 
 
-async def play_row(client: Client, row: Row, protocol: RolloutProtocol) -> Trace:
+async def play_row(client: Asks, row: Row, protocol: RolloutProtocol) -> Trace:
     """Play one episode; a fault of ours costs its own row and no other.
 
     The row becomes an infrastructure error that names the fault, is counted, and is played again

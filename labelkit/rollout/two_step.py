@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labelkit.domain.trace import Trace
-from labelkit.models.client import Client
 from labelkit.rollout.dialogue import converse
 from labelkit.rollout.played import Played
-from labelkit.rollout.protocol import Row
+from labelkit.rollout.protocol import Asks, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +23,7 @@ class TwoStep(Played):
     name: str = "two_step"
     version: str = "1"
 
-    async def play(self, client: Client, row: Row) -> Trace:
+    async def play(self, client: Asks, row: Row) -> Trace:
         """Play one episode; a failed request ends it as ``infra_error``, never as a label."""
         dialogue = self.begin(client, row)
         await converse(dialogue, ("auto", "none"))

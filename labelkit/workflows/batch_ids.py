@@ -2,6 +2,7 @@
 
 A ``custom_id`` holds the trace, the rater with its questions, the request, the repeat and the
 version of the label it is for. So results may come in any order, twice, in part, or years later.
+Of a rollout it holds the task in the trace's place, and how it is played in the rater's.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from labelkit.workflows.orders import (
     known_capabilities,
 )
 
-_TRACE, _WHO, ASKED = 43, 8, 6
+_TRACE, WHO, ASKED = 43, 8, 6
 """Characters of a custom id: whole trace digest, start of rater, start of request. With repeat
 and version it stays under 64, the least that any batch service takes."""
 
@@ -48,7 +49,7 @@ class BatchRater:
     @property
     def who(self) -> str:
         """The part of a custom id that names the rater and its questions."""
-        return code_of(digest([self.judge.rater.digest, list(self.judge.questions)]), _WHO)
+        return code_of(digest([self.judge.rater.digest, list(self.judge.questions)]), WHO)
 
 
 class _NoClient:
@@ -86,13 +87,13 @@ def read_id(line: ResultLine) -> Found | None:
     """Take a custom id apart; None when it is not one of ours."""
     head, _, tail = line.custom_id.rpartition("-")
     head, _, middle = head.rpartition("-")
-    if len(head) != _TRACE + _WHO + ASKED or not (middle.isdecimal() and tail.isdecimal()):
+    if len(head) != _TRACE + WHO + ASKED or not (middle.isdecimal() and tail.isdecimal()):
         return None
     try:
         trace = base64.urlsafe_b64decode(f"{head[:_TRACE]}=").hex()
     except ValueError:
         return None
-    who, asked = head[_TRACE : _TRACE + _WHO], head[_TRACE + _WHO :]
+    who, asked = head[_TRACE : _TRACE + WHO], head[_TRACE + WHO :]
     return Found(trace, who, asked, int(middle[:4]), int(tail[:6]), line)
 
 

@@ -6,8 +6,7 @@ that the line carries; every other line is counted and changes nothing.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.judging.judge import Prepared
-from labelkit.models.batch_lines import ResultLine, completion_of, read_results
+from labelkit.models.batch_lines import completion_of
 from labelkit.models.ledger import Ledger
 from labelkit.models.request import request_digest
 from labelkit.settings import Settings
@@ -33,33 +32,23 @@ from labelkit.workflows.batch_ids import (
     batch_order,
     batch_raters,
     code_of,
-    read_id,
 )
 from labelkit.workflows.judges import LABELLED_STATES, Tally, versioned
 from labelkit.workflows.orders import check_judges
 from labelkit.workflows.progress import Progress, Silent
+from labelkit.workflows.result_lines import LineCounts, usable
 
 _PAGE = 64
 
 
 @dataclass
-class BatchIn:
-    """What came of a result file, line by line.
+class BatchIn(LineCounts):
+    """What came of a result file.
 
-    ``tallies`` count the rows that were labelled or failed. ``known`` rows had their label already
-    and ``repeated`` lines repeat an id of the same file. ``foreign`` lines belong to another
-    rubric, judge or store, or are no results; ``stale`` ones answer a request that is not asked
-    this way any more. ``unanswered`` lines say that nobody was asked (expired, rate limit): their
-    rows stay owed. ``outside`` rows cannot be judged.
+    ``tallies`` count the rows that were labelled or failed; ``outside`` rows cannot be judged.
     """
 
     tallies: list[Tally] = field(default_factory=list)
-    lines: int = 0
-    known: int = 0
-    repeated: int = 0
-    foreign: int = 0
-    stale: int = 0
-    unanswered: Counter[str] = field(default_factory=Counter)
     outside: int = 0
 
 
@@ -95,7 +84,7 @@ def read_verdicts(
     stage = f"read {path.name}"
     listener.begin(stage, None)
     try:
-        for page in chunks(_usable(path, raters, done), _PAGE):
+        for page in chunks(usable(path, raters, done), _PAGE):
             for who in dict.fromkeys(found.who for found in page):
                 mine = [found for found in page if found.who == who]
                 _read_page(store, raters[who], mine, done)
@@ -103,22 +92,6 @@ def read_verdicts(
     finally:
         listener.end(stage)
     return done
-
-
-def _usable(path: Path, raters: dict[str, BatchRater], done: BatchIn) -> Iterator[Found]:
-    """Yield the lines that belong to these raters, each id once; of several the good one."""
-    good = {line.custom_id for line in read_results(path) if line is not None and line.good}
-    seen: set[str] = set()
-    for line in read_results(path):
-        done.lines += 1
-        found = None if line is None else read_id(line)
-        if line is None or found is None or found.who not in raters:
-            done.foreign += 1
-        elif line.custom_id in seen or (line.custom_id in good and not line.good):
-            done.repeated += 1
-        else:
-            seen.add(line.custom_id)
-            yield found
 
 
 def _read_page(store: Store, rater: BatchRater, page: Sequence[Found], done: BatchIn) -> None:
@@ -179,11 +152,7 @@ def _reply(rater: BatchRater, ready: Prepared, found: Found, done: BatchIn) -> C
                 judge.endpoint, request, key, found.line, rater.capabilities, ledger
             )
             if reply is None:
-                done.unanswered[_why(found.line)] += 1
+                done.not_answered(found.line)
             return reply
     done.stale += 1
     return None
-
-
-def _why(line: ResultLine) -> str:
-    return f"HTTP {line.status}" if line.status is not None else line.error[:60]

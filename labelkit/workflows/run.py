@@ -96,31 +96,58 @@ def run(  # noqa: PLR0913 (everything but the first four is named and has a defa
             settings other than those of the rollouts that are there.
         EndpointError: when it cannot be used; finished traces are kept.
     """
+    listener = progress or Silent()
+    decoding = Decoding(max_tokens=max_tokens, temperature=temperature, seed=seed)
+    chosen = manner or Manner(condition=condition)
+    plan = plan_of(store, tasks, settings, endpoint, chosen, repeats, decoding, listener)
+    return play(store, plan, listener)
+
+
+def play(store: Store, plan: Plan, progress: Progress) -> RolloutRun:
+    """Play what a plan owes and store the traces.
+
+    Raises:
+        EndpointError: when it cannot be used; finished traces are kept.
+    """
+    return run_async(_run(store, plan, progress))
+
+
+def plan_of(
+    store: Store,
+    tasks: Sequence[Task],
+    settings: Settings,
+    endpoint: str,
+    manner: Manner,
+    repeats: int,
+    decoding: Decoding,
+    progress: Progress,
+) -> Plan:
+    """Return what is to be played, checked before anything is sent or written.
+
+    Raises:
+        InputError: as ``run`` says.
+    """
     if endpoint not in settings.endpoints:
         known = ", ".join(settings.endpoints) or "none"
         raise InputError(
             f"labelkit.yaml configures no endpoint {endpoint!r}; configured endpoints: {known}"
         )
-    listener = progress or Silent()
-    chosen = manner or Manner(condition=condition)
     place = settings.endpoints[endpoint]
-    staged, remarks = stage_tasks(store, tasks, place.model, chosen)
+    staged, remarks = stage_tasks(store, tasks, place.model, manner)
     for remark in remarks:
-        listener.say(remark)
-    decoding = Decoding(max_tokens=max_tokens, temperature=temperature, seed=seed)
+        progress.say(remark)
     check_unchanged(
         store,
         model=place.model,
-        condition=chosen.name,
+        condition=manner.name,
         task_sets=[task.set for task in tasks],
-        protocol=chosen.protocol,
+        protocol=manner.protocol,
         decoding=decoding,
     )
-    plan = Plan(staged, place, chosen, repeats, decoding)
-    return run_async(_run(store, plan, listener))
+    return Plan(staged, place, manner, repeats, decoding)
 
 
-def _done(store: Store, plan: Plan) -> set[RowKey]:
+def done_rows(store: Store, plan: Plan) -> set[RowKey]:
     """Rows of this model and condition that have a trace; an outage is no trace and is redone."""
     table = trace_table(
         store, Selection(models=(plan.endpoint.model,), conditions=(plan.manner.name,))
@@ -130,7 +157,7 @@ def _done(store: Store, plan: Plan) -> set[RowKey]:
 
 
 async def _run(store: Store, plan: Plan, progress: Progress) -> RolloutRun:
-    done = _done(store, plan)
+    done = done_rows(store, plan)
     model = plan.endpoint.model
     planned = len(plan_rows(plan.staged, model, repeats=plan.repeats))
     left = len(plan_rows(plan.staged, model, repeats=plan.repeats, done=done))
@@ -211,4 +238,4 @@ async def _play(
                 return
             # The rest is in the hands of other workers: done soon, or free again.
             await asyncio.sleep(WAIT_S)
-            done = _done(store, plan) | share.played
+            done = done_rows(store, plan) | share.played
