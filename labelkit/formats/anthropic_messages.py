@@ -38,6 +38,7 @@ from labelkit.formats.records import an_object, read_each
 _MARKS = re.compile(r'"(?:input_schema|tool_use|tool_use_id|tool_result|stop_reason)"')
 _OURS = ("system", "content", "role", "type", "stop_reason")
 _PAIR = ("request", "response")
+_OPENAI_ROLES = ("tool", "function")
 
 
 class AnthropicMessages:
@@ -65,10 +66,29 @@ class AnthropicMessages:
             row = _flattened(an_object(value))
             if not row.keys() & {"messages", "content"}:
                 raise BrokenRecordError("the record has neither `messages` nor `content`")
+            _refuse_openai(row.get("messages"))
             row, ours = _parted(row)
             return chat_row(row, source, options, notes, book, _talk(ours))
 
         return read_each(json_records(path), path, build)
+
+
+def _refuse_openai(messages: Any) -> None:
+    """Refuse a record whose calls this API cannot have: kept unread, they would not be counted.
+
+    Raises:
+        BrokenRecordError: a message has OpenAI's calls or one of its roles for results.
+    """
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, dict) and (
+            message.get("tool_calls")
+            or message.get("function_call")
+            or message.get("role") in _OPENAI_ROLES
+        ):
+            raise BrokenRecordError(
+                "its tool calls are written for OpenAI's API (`tool_calls`, role `tool`); import "
+                "it with --format openai-chat"
+            )
 
 
 def _flattened(row: dict[str, Any]) -> dict[str, Any]:

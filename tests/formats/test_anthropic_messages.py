@@ -131,3 +131,35 @@ def test_a_call_with_text_for_arguments_or_no_name_is_told(tmp_path: Path) -> No
     trace, report = read(tmp_path, ASKED, {"role": "assistant", "content": [odd]}, system="s")
     assert json.loads(trace.messages[2].tool_calls[0].arguments) == {}
     assert report.total("repaired") == 2
+
+
+CALLED = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": None, "tool_calls": [CALLED]},
+        {"role": "assistant", "content": None, "function_call": CALLED["function"]},
+        {"role": "tool", "tool_call_id": "c", "content": "7"},
+        {"role": "function", "name": "f", "content": "7"},
+    ],
+)
+def test_calls_of_openai_are_refused_where_this_format_is_forced(
+    tmp_path: Path, message: dict[str, Any]
+) -> None:
+    plain = {"model": "m", "messages": [ASKED, {"role": "assistant", "content": "a"}]}
+    rows = [plain, {"model": "m", "messages": [ASKED, message]}]
+    path = write_lines(tmp_path / "x.jsonl", rows)
+    _, traces, report = read_all(path, "anthropic")
+    assert len(traces) == 1
+    (line,) = report.lines
+    assert (line.kind, line.records) == ("broken", (2,))
+    assert "--format openai-chat" in line.what
+
+
+def test_empty_calls_of_openai_are_no_calls(tmp_path: Path) -> None:
+    row = {"model": "m", "messages": [ASKED, {"role": "assistant", "content": "a"}]}
+    row["messages"][1]["tool_calls"] = []  # type: ignore[index]
+    _, traces, _ = read_all(write_lines(tmp_path / "x.jsonl", [row]), "anthropic")
+    assert len(traces) == 1
