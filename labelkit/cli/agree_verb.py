@@ -17,7 +17,7 @@ from labelkit.catalog.rubrics import load_rubric
 from labelkit.cli.agree_tables import show
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import InputError
-from labelkit.formats.rating_layout import MISSING_TEXTS, Layout
+from labelkit.formats.rating_layout import Layout
 from labelkit.printable import printable_json
 from labelkit.stats.agreement.weights import SCHEMES
 from labelkit.stats.undefined import as_json
@@ -74,9 +74,10 @@ class Words(click.ParamType[tuple[str, ...]]):
 @click.option(
     "--missing",
     type=Words(),
-    default=MISSING_TEXTS,
+    default=(),
     metavar="A,B",
-    help="What means 'no rating'  [default: empty, NA, N/A, nan, null, None]",
+    help="What means 'no rating' beside an empty cell, NA, N/A, nan, null and None, which always "
+    "do unless they are among --labels.",
 )
 @click.option("--delimiter", metavar="CHAR", help="Of a CSV file; default: found from its header.")
 @click.option(
@@ -238,7 +239,7 @@ def _of_sample(
 
 
 def _refuse_file_options(layout: dict[str, Any], votes: str | None) -> None:
-    given = [k for k, v in layout.items() if v is not None and v != MISSING_TEXTS]
+    given = [k for k, v in layout.items() if v is not None and v != ()]
     if votes is not None:
         given.append("votes")
     if given:

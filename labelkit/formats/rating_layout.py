@@ -93,7 +93,7 @@ class Layout:
         by: columns that split the items into strata.
         labels: the declared label set in scale order, as texts.
         kind: read labels as ``text`` or ``number``; ``auto`` reads numbers where all are.
-        missing: texts that mean "no rating", unless they are declared labels.
+        missing: further texts that mean "no rating", beside ``MISSING_TEXTS``.
         delimiter: of a CSV file.
     """
 
@@ -105,8 +105,13 @@ class Layout:
     by: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     kind: Literal["auto", "text", "number"] = "auto"
-    missing: tuple[str, ...] = MISSING_TEXTS
+    missing: tuple[str, ...] = ()
     delimiter: str | None = None
+
+    @property
+    def no_rating(self) -> frozenset[str]:
+        """Every text that means "no rating": a declared label never does, an empty cell always."""
+        return frozenset((*MISSING_TEXTS, *self.missing)) - frozenset(self.labels) | {""}
 
 
 def columns_of(layout: Layout) -> list[str]:

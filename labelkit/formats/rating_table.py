@@ -128,7 +128,7 @@ class _Row:
     def __init__(self, layout: Layout, header: Sequence[str], options: ReadOptions) -> None:
         self.layout = layout
         self.judges = options.judges
-        self.missing = set(layout.missing) - set(layout.labels)
+        self.missing = layout.no_rating
         used = {layout.item, layout.rater, layout.label, layout.question, *layout.raters}
         free = [name for name in header if name not in used]
         self.text = options.text or _first(free, TEXT_NAMES)

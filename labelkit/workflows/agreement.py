@@ -208,8 +208,28 @@ def _check_order(question: str | None, table: RatingTable, scale: Settled) -> No
         shown = ", ".join(repr(t) for t in texts[:6])
         raise InputError(
             f"the labels{about} ({shown}) have no order that could be known; declare them in scale "
-            "order with --labels"
+            f"order with --labels{_cure(texts)}"
         )
+
+
+def _cure(texts: Sequence[str]) -> str:
+    """Words about labels that look like "no rating": a bare mark, or text among numbers."""
+    words = [text for text in texts if not _is_number(text)]
+    marks = [text for text in texts if not any(sign.isalnum() for sign in text)]
+    odd = marks or (words if len(words) < len(texts) else [])
+    if not odd:
+        return ""
+    return (
+        f"; if {', '.join(map(repr, odd[:3]))} means no rating, add --missing={','.join(odd[:3])}"
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _alphas(table: RatingTable, scale: Settled) -> tuple[Coefficient, ...]:

@@ -33,7 +33,7 @@ def label_values(
     Raises:
         StatisticsError: where numbers were asked for and a label is none.
     """
-    missing = set(layout.missing) - set(layout.labels)
+    missing = layout.no_rating
     plain = [None if isinstance(c, str) and c in missing else c for c in cells]
     texts = [c for c in plain if c is not None]
     declared: list[Value] | None = list(layout.labels) or None

@@ -151,7 +151,7 @@ def _strangers(columns: Columns, layout: Layout) -> tuple[str, ...]:
     """
     remarks = []
     for name in layout.raters:
-        mine = set(columns.chosen[name].values) - set(layout.missing)
+        mine = set(columns.chosen[name].values) - layout.no_rating
         others = {v for n in layout.raters if n != name for v in columns.chosen[n].values}
         alone = mine.isdisjoint(others)
         if len(mine) == columns.n_rows > 2 and (alone or is_item_name(name) or len(mine) > 20):

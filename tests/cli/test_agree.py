@@ -56,6 +56,31 @@ def answer(cli: Cli) -> Answer:
     return ask
 
 
+def test_missing_adds_to_the_usual_texts(answer: Answer, tmp_path: Path) -> None:
+    rows = [(1, "x", "x"), (2, "y", "y"), (3, "x", "y"), (4, "-", "x"), (5, "", "y"), (6, "NA", "")]
+    wide = save(tmp_path / "wide.csv", ("item", "a", "b"), rows)
+    found = answer(wide, "--missing", "-")
+    assert found["source"]["missing"] == {"-": 1, "": 2, "NA": 1}
+    (group,) = found["groups"]
+    kappa = {one["name"]: one for one in group["coefficients"]}["cohen_kappa"]
+    # Three items with both ratings: po 2/3; a x 2/3, b x 1/3: pe 4/9; kappa 2/5.
+    assert kappa["value"] == pytest.approx(0.4)
+    assert kappa["n_items"] == 3
+
+
+def test_marks_that_spoil_an_order_are_named_with_their_cure(cli: Cli, tmp_path: Path) -> None:
+    rows = [(1, 1, 2), (2, "-", 3), (3, 3, 3), (4, 2, 1)]
+    wide = save(tmp_path / "wide.csv", ("item", "a", "b"), rows)
+    told = cli("agree", wide, "--level", "ordinal")
+    assert told.code == 2
+    assert "if '-' means no rating, add --missing=-" in told.err
+    mended = cli("agree", wide, "--level", "ordinal", "--missing=-")
+    assert mended.code == 0
+    assert cli("agree", wide, "--level", "ordinal", "--missing", "-").out == mended.out
+    words = save(tmp_path / "words.csv", ("item", "a", "b"), [(1, "bad", "good"), (2, "bad", "ok")])
+    assert "--missing" not in cli("agree", words, "--level", "ordinal").err
+
+
 def save(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

@@ -119,8 +119,16 @@ def test_a_declared_label_is_no_missing_value(tmp_path: Path) -> None:
     found = read(tmp_path, "item,a,b\n1,None,None\n2,skip,\n", labels=("None", "skip"))
     assert found.rated[0].table.categories == ("None", "skip")
     assert found.rated[0].missing == {"": 1}
-    other = read(tmp_path, "item,a,b\n1,?,x\n2,NA,x\n", missing=("?",))
-    assert other.rated[0].table.categories == ("NA", "x")
+
+
+def test_further_missing_texts_add_to_the_usual_ones(tmp_path: Path) -> None:
+    """Somebody who names one more would else get empty cells as a label, without a word."""
+    text = "item,a,b\n1,?,x\n2,NA,x\n3,,y\n4,x,y\n"
+    (rated,) = read(tmp_path, text, missing=("?",)).rated
+    assert rated.table.categories == ("x", "y")
+    assert rated.missing == {"?": 1, "NA": 1, "": 1}
+    (kept,) = read(tmp_path, text, missing=("?",), labels=("NA", "x", "y")).rated
+    assert kept.table.categories == ("NA", "x", "y")
 
 
 def test_numbers_are_numbers_only_when_all_are(tmp_path: Path) -> None:
