@@ -135,6 +135,7 @@ def _batch(
     if batch_out is not None:
         _show_out(sent, rubric)
     if batch_in is not None:
+        _refuse_foreign(read, batch_in, rubric)
         _show_in(read, rubric)
 
 
@@ -155,6 +156,26 @@ def _show_out(sent: BatchOut, rubric: str) -> None:
         f"written to {sent.path}. Run it with any engine that reads OpenAI batch files (such as"
         f" `labelkit batch submit {sent.path}`), then: labelkit judge --rubric {rubric}"
         " --batch-in RESULTS"
+    )
+
+
+def _refuse_foreign(read: BatchIn, path: Path, rubric: str) -> None:
+    """Refuse a file of which no line belongs here: it is the wrong file or the wrong place.
+
+    Raises:
+        InputError: says whether the file holds no results, or those of something else.
+    """
+    if read.foreign < read.lines:
+        return
+    if read.unreadable == read.lines:
+        raise InputError(
+            f"{path} holds no result lines (JSON objects with `custom_id` and `response`); name "
+            "the file that the engine wrote"
+        )
+    raise InputError(
+        f"none of the {read.lines} lines of {path} belongs to a judge of {rubric} here: its "
+        "results are of another rubric or rubric version, judge or store; name those that this "
+        "file was asked with"
     )
 
 

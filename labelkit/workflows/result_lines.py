@@ -20,15 +20,16 @@ class LineCounts:
     """What came of a result file, line by line.
 
     ``known`` rows were there already and ``repeated`` lines repeat an id of the same file.
-    ``foreign`` lines belong elsewhere, or are no results; ``stale`` ones answer a request that is
-    not asked this way any more. ``unanswered`` lines say that nobody was asked (expired, rate
-    limit): their rows stay owed.
+    ``foreign`` lines belong elsewhere, or are no results, as ``unreadable`` of them are; ``stale``
+    ones answer a request that is not asked this way any more. ``unanswered`` lines say that nobody
+    was asked (expired, rate limit): their rows stay owed.
     """
 
     lines: int = 0
     known: int = 0
     repeated: int = 0
     foreign: int = 0
+    unreadable: int = 0
     stale: int = 0
     unanswered: Counter[str] = field(default_factory=Counter)
 
@@ -51,6 +52,7 @@ def usable(path: Path, whos: Container[str], counts: LineCounts) -> Iterator[Fou
         found = None if line is None else read_id(line)
         if line is None or found is None or found.who not in whos:
             counts.foreign += 1
+            counts.unreadable += line is None
         elif line.custom_id in seen or (line.custom_id in good and not line.good):
             counts.repeated += 1
         else:
