@@ -77,7 +77,7 @@ def place(cell: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def heat(cells: Cells) -> alt.LayerChart:
+def heat(cells: Cells) -> alt.LayerChart | alt.FacetChart:
     """The chart."""
     order = [visible(label) for label in cells.labels]
     rows = [
@@ -85,9 +85,10 @@ def heat(cells: Cells) -> alt.LayerChart:
         for i, a in enumerate(order)
         for j, b in enumerate(order)
     ]
-    most = max((row["count"] for row in rows), default=0) or 1
+    most = max((count for row in cells.counts for count in row), default=0) or 1
     few, many, ink, light = _SHADES["dark" if st.context.theme.type == "dark" else "light"]
-    across = alt.Axis(labelLimit=140, labelAngle=0 if len(order) < 4 else -35, labelOverlap=False)
+    angle = 0 if len(order) < 4 else -35
+    across = alt.Axis(labelLimit=140, labelAngle=angle, labelOverlap=False)
     down = alt.Axis(labelLimit=140, labelOverlap=False)
     base = alt.Chart(pd.DataFrame(rows), height=max(170, 44 * len(order) + 60)).encode(
         x=alt.X("column:N", sort=order, title=visible(cells.columns), axis=across),
@@ -105,7 +106,7 @@ def heat(cells: Cells) -> alt.LayerChart:
         )
         .add_params(chosen)
     )
-    above = alt.datum.count > most * 0.55
+    above = f"datum.count > {most * 0.55}"
     numbers = base.mark_text(fontSize=13).encode(
         text=alt.Text("count:Q", format=",.0f"),
         color=alt.condition(above, alt.value(light), alt.value(ink)),

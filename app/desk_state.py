@@ -34,7 +34,8 @@ class DeskState:
     @property
     def fault(self) -> dict[str, str] | None:
         """Why the last act was refused, under its request id."""
-        return self._state["fault"]
+        fault: dict[str, str] | None = self._state["fault"]
+        return fault
 
     @property
     def saved(self) -> str:

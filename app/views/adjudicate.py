@@ -107,7 +107,7 @@ def do(said: Said) -> str:
 
 def after(item: int) -> int | None:
     """The case that follows in the queue as it was shown."""
-    items = [line.item for line in st.session_state.get(QUEUE, (None, []))[1]]
+    items: list[int] = [line.item for line in st.session_state.get(QUEUE, (None, []))[1]]
     if item not in items or items.index(item) + 1 >= len(items):
         return None
     return items[items.index(item) + 1]

@@ -165,18 +165,18 @@ def show_tables(live: Live) -> None:
             for found in group.coefficients
             if found.name in NAMES
         ]
-        columns = ("group", "coefficient", "value", "95% interval", "observed", "n")
+        columns = ("group", *columns[1:])
         grid("By stratum", columns, strata, key="strata", numbers=columns[2:])
     st.subheader("By label")
-    columns = ("label", "share of ratings", "specific agreement", "ratings")
+    by_label = ("label", "share of ratings", "specific agreement", "ratings")
     labels = [
         (str(c.label), percent(c.share), percent(c.specific), f"{c.n_ratings:,}")
         for c in whole.categories
     ]
-    grid("By label", columns, labels, key="by_label", numbers=columns[1:])
+    grid("By label", by_label, labels, key="by_label", numbers=by_label[1:])
     if live.consistency:
         st.subheader("Each person with himself or herself, on hidden repeats")
-        columns = ("person", "same label", "95% interval", "kappa", "n")
+        steady = ("person", "same label", "95% interval", "kappa", "n")
         own = [
             (
                 one.person,
@@ -187,7 +187,7 @@ def show_tables(live: Live) -> None:
             )
             for one in live.consistency
         ]
-        grid("Repeats", columns, own, key="repeats", numbers=columns[1:])
+        grid("Repeats", steady, own, key="repeats", numbers=steady[1:])
 
 
 def show_needed(live: Live, names: dict[str, str]) -> None:

@@ -145,7 +145,7 @@ def desk_data(person: Person, offer: Offer | None, found: Progress) -> dict[str,
         "skips": list(SKIPS),
     }
     if offer is None:
-        empty = {"questions": [], "draft": None, "message": "", "guideline": None}
+        empty: Said = {"questions": [], "draft": None, "message": "", "guideline": None}
         return {**common, "key": "none", "trace": "", **empty}
     return {
         **common,

@@ -15,6 +15,7 @@ from app.plain import cards, head, named, note, problem, visible
 from app.who import signed_in
 from labelkit.domain.person import Person
 from labelkit.domain.rubric import Rubric
+from labelkit.domain.sample import AllocationMethod
 from labelkit.workflows.browse import Fault
 from labelkit.workflows.hand_out import packed_release
 from labelkit.workflows.review.access import Right, allowed
@@ -30,6 +31,7 @@ from labelkit.workflows.review.samples import (
 )
 from labelkit.workflows.rubric_choice import offered_rubrics, packaged
 
+SPLITS: tuple[AllocationMethod, ...] = ("proportional", "equal", "neyman")
 STRATA = ("model", "condition", "domain", "subset", "task_set", "ensemble", "disagreement")
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 DAYS = 30
@@ -98,7 +100,7 @@ def day_chart(days: Sequence[DayLine]) -> alt.Chart:
             if d.day in shown
         ]
     )
-    return (
+    chart: alt.Chart = (
         alt.Chart(frame, height=240)
         .mark_bar()
         .encode(
@@ -112,6 +114,7 @@ def day_chart(days: Sequence[DayLine]) -> alt.Chart:
             ),
         )
     )
+    return chart
 
 
 def show_people(found: Overview) -> None:
@@ -152,9 +155,7 @@ def ask_wanted() -> Wanted:
         repeats = st.number_input("Hidden repeats in percent", 0.0, 50.0, 0.0, key="new_repeats")
     with third:
         strata = st.multiselect("Strata", STRATA, placeholder="none", key="new_strata")
-        allocation = st.selectbox(
-            "Split", ("proportional", "equal", "neyman"), key="new_allocation", disabled=not strata
-        )
+        allocation = st.selectbox("Split", SPLITS, key="new_allocation", disabled=not strata)
     with fourth:
         n = st.number_input(
             "Traces, instead of the margin", 1, None, None, key="new_n", placeholder="by the margin"

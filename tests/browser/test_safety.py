@@ -16,8 +16,23 @@ from playwright.sync_api import Browser, sync_playwright
 
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.trace import RowState, Trace
+from labelkit.store import Store
+from labelkit.store.people import person_named
+from labelkit.workflows.review.annotate import Choice, Draft, Fate, submit
+from labelkit.workflows.review.assignment import next_item
 from tests.app.stores import ATTACK, LONG
-from tests.browser.conftest import CHROMIUM, FLAGS, Visit, answers, serving, start, stop, visiting
+from tests.browser.conftest import (
+    CHROMIUM,
+    FLAGS,
+    PATIENCE_S,
+    Visit,
+    answers,
+    free_port,
+    serving,
+    start,
+    stop,
+    visiting,
+)
 from tests.browser.reviewing import AtDesk, Workplace, at_desk, furnish
 
 pytestmark = pytest.mark.browser
@@ -112,22 +127,45 @@ def test_a_hostile_name_of_a_person_is_only_a_name(chromium: Browser, place: Wor
 
 
 def test_people_at_once_give_every_label_once(place: Workplace) -> None:
-    names = [f"Crowd {number}" for number in range(4)]
+    """Ten of them: three in browsers, seven that send what a desk sends, on the same database."""
+    names = [f"Crowd {number}" for number in range(10)]
     tokens = {name: place.newcomer(name) for name in names}
     failed: list[str] = []
+    together = threading.Barrier(len(names))
 
     def work(name: str) -> None:
         try:
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
                 with at_desk(visiting(browser, place.address, token=tokens[name])) as desk:
+                    together.wait(PATIENCE_S)
                     for _ in place.traces:
                         desk.label("1")
                 browser.close()
         except Exception as error:
             failed.append(f"{name}: {error}")
+            together.abort()
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    def send(name: str) -> None:
+        try:
+            with Store.open(place.url) as store:
+                found = person_named(store, name)
+                assert found is not None
+                who = found[0]
+                together.wait(PATIENCE_S)
+                while (offer := next_item(store, who, place.sample)) is not None:
+                    said = Draft(answers={"outcome": "correct"}, active_ms=2000)
+                    choice = Choice(f"{name} {offer.lease}", offer.lease, offer.trace, said)
+                    fates = {submit(store, who, choice).fate for _ in range(2)}
+                    assert fates == {Fate.STORED, Fate.REPEATED}
+        except Exception as error:
+            failed.append(f"{name}: {error}")
+            together.abort()
+
+    threads = [
+        threading.Thread(target=work if number < 3 else send, args=(name,))
+        for number, name in enumerate(names)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -187,9 +225,8 @@ class Killable:
         self.folder = folder
 
     def __enter__(self) -> Self:
-        with serving(self.folder) as (address, _):
-            self.address = address
-        self.port = int(address.rpartition(":")[2])
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
         self.process = start(self.folder, self.port)
         return self
 
