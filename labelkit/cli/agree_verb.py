@@ -147,6 +147,9 @@ def command(  # noqa: PLR0913 - one parameter per option is click's way
     else:
         _refuse_file_options(layout, votes)
         source, rated, remarks = _of_rubric(str(rubric), folder, question, by)
+    if sample is not None and not as_text and not _any_label(rated):
+        click.echo("nobody has labelled yet; `labelkit app`")
+        return
     groups = [group for one in rated for group in agreement_of(one, scale)]
     ballots = [vote for one in rated for vote in votes_of(one)] if votes else None
     if ballots is not None and votes != _IN_REPLY:
@@ -236,6 +239,10 @@ def _of_sample(
     design = found.design
     head = {"sample": found.id, "rubric": design.rubric, "version": design.rubric_version}
     return {**head, "digest": design.rubric_digest, "n": design.n}, rated, []
+
+
+def _any_label(rated: Sequence[Rated]) -> bool:
+    return any(bool(one.table.ratings_per_row.any()) for one in rated)
 
 
 def _refuse_file_options(layout: dict[str, Any], votes: str | None) -> None:

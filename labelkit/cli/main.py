@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
@@ -97,7 +98,23 @@ def usage(error: click.UsageError) -> str:
     where = f" (see `{context.command_path} --help`)" if context else ""
     # click appends its own guesses, as sentences of their own, to these two messages only.
     message = error.message if hasattr(error, "possibilities") else error.format_message()
+    # click breaks its lists of choices into lines.
+    message = re.sub(r"([:,])\n\t", r"\1 ", _of_path(error) or message)
     return f"{message.rstrip('.')}{guess}{where}"
+
+
+def _of_path(error: click.UsageError) -> str | None:
+    """What is wrong with a path, in plain words; None where the error is of another kind."""
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    if parameter is None or not isinstance(parameter.type, click.Path):
+        return None
+    kind = "file" if parameter.type.file_okay else "folder"
+    found = re.fullmatch(r"\w+ ('.*') (does not exist|is a file|is a directory)\.", error.message)
+    if found is None:
+        return None
+    if found[2] == "does not exist":
+        return f"there is no {kind} {found[1]}"
+    return f"{found[1]} {found[2].replace('directory', 'folder')}; name a {kind}"
 
 
 def main() -> None:

@@ -78,6 +78,16 @@ def test_all_mistakes_of_a_rubric_are_told_line_by_line(cli: Cli, tmp_path: Path
     assert sum("'version' must be text" in line for line in others) == 1
 
 
+def test_wrong_words_are_told_in_one_clear_sentence(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("a\n", encoding="utf-8")
+    role = cli("people", "role", "ana").sentence
+    assert "Choose from: annotator, adjudicator, admin (see `labelkit people role --help`)" in role
+    wrong = cli("diff", ".", "r.csv").sentence
+    assert wrong == "'r.csv' is a file; name a folder (see `labelkit diff --help`)"
+    absent = cli("diff", "out", "r.csv").sentence
+    assert absent == "there is no folder 'out' (see `labelkit diff --help`)"
+
+
 def test_help_lists_every_verb_in_the_order_of_the_work(cli: Cli) -> None:
     done = cli("--help")
     assert done.code == 0

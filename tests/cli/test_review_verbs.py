@@ -130,6 +130,18 @@ def test_a_sample_is_planned_drawn_once_and_listed(folder: Path, url: str) -> No
     assert "mine 1.0.0" in run(folder, "sample", "list")
 
 
+def test_agree_of_a_sample_that_nobody_labelled_is_one_line(folder: Path, url: str) -> None:
+    with Store.open(url) as store:
+        desk.fill(store, 6)
+        add_rubric(store, desk.rubric())
+        sample = desk.drawn(store, 4)
+    said = run(folder, "agree", "--sample", sample.id[:12])
+    assert said == "nobody has labelled yet; `labelkit app`\n"
+    asked = json.loads(run(folder, "agree", "--sample", sample.id[:12], "--json"))
+    assert asked["source"]["n"] == 4
+    assert asked["groups"]
+
+
 def test_agree_of_a_sample_is_what_the_app_shows(folder: Path, url: str) -> None:
     with Store.open(url) as store:
         traces = desk.fill(store, 8)
