@@ -92,10 +92,11 @@ class PlainProgress:
         self._last = 0.0
 
     def begin(self, stage: str, total: int | None) -> None:
-        """Say that a stage starts."""
+        """Say that a stage starts, where there is a number to say."""
         self._done[stage], self._total[stage], self._facts[stage] = 0, total, ""
         self._last = time.monotonic()
-        self.say(f"{stage}: {total if total is not None else 'some'} rows to do")
+        if total is not None:
+            self.say(f"{stage}: {total} rows to do")
 
     def advance(self, stage: str, count: int = 1) -> None:
         """Count, and print now and then."""

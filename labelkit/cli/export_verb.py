@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +110,23 @@ def _show(done: Exported) -> None:
     out.print(console.plain(f"{done.folder}: version {done.version}, {rows}"), soft_wrap=True)
     for line in done.licences:
         out.print(console.plain(f"licence: {line}"), soft_wrap=True)
+    if done.withheld:
+        out.print(console.plain(_no_way_back(done.withheld)), soft_wrap=True)
     found = ", ".join(f"{n} {kind}" for kind, n in done.scan.counts.items()) or "nothing"
     out.print(console.plain(f"personal data and secrets: {found} (see privacy.json)"))
     if done.undecided:
         text = f"{done.undecided} disagreements of people are not decided (see disagreements.jsonl)"
         out.print(console.plain(text), soft_wrap=True)
     out.print(console.plain(f"check it: labelkit verify {done.folder}"), soft_wrap=True)
+
+
+def _no_way_back(task_sets: tuple[str, ...]) -> str:
+    """Say what a release without texts is not good for, and how to make one that is."""
+    said = "; ".join(
+        f"`labelkit terms {shlex.quote(name)} --licence NAME --redistributable`"
+        for name in task_sets
+    )
+    return (
+        "texts are withheld, so this release cannot be imported again by anybody; if they may be "
+        f"passed on, say {said} and export again"
+    )

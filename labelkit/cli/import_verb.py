@@ -15,8 +15,10 @@ from labelkit.errors import FormatError
 from labelkit.formats.rating_layout import Layout
 from labelkit.formats.reader import ReadOptions
 from labelkit.formats.registry import READERS, LossReport, UnknownFormatError, reader_named
+from labelkit.printable import printable
 from labelkit.workflows.ingest import Imported, Refused, import_files
 from labelkit.workflows.rating_target import Targets
+from labelkit.workflows.release.load import check_release, is_release
 from labelkit.workflows.setup import SETTINGS_FILE, init
 
 FORMATS = "\b\n" + "\n".join(f"  {r.name:<24}{r.description}" for r in READERS)
@@ -66,7 +68,7 @@ def command(
         reader_named(file_format)
     options = _options(stated)
     wanted = Targets(folder, rubric, question, ordinal=stated["ordinal"])
-    _make_ready(folder, paths)
+    _make_ready(folder, paths, file_format)
     read, refused = 0, []
     with opened_store(folder) as (store, _), console.progress() as progress:
         for done in import_files(
@@ -85,14 +87,22 @@ def command(
                 _show(done)
     for made in dict.fromkeys(wanted.made):
         console.out().print(console.plain(_next_steps(made)), soft_wrap=True)
+    for path, made in wanted.codes.items():
+        text = (
+            f"{printable(str(path))}: numbers, read as unordered labels; if they are a scale: "
+            f"remove {printable(str(made))} and import again with --ordinal"
+        )
+        console.out().print(console.plain(text), soft_wrap=True)
     _account(read, refused)
 
 
-def _make_ready(folder: Path, paths: tuple[Path, ...]) -> None:
+def _make_ready(folder: Path, paths: tuple[Path, ...], file_format: str | None) -> None:
     """Set up a folder whose first command this is, so that a table needs two commands only."""
     # Not for a mistyped file; a name that no file can have does not exist either.
     if (folder / SETTINGS_FILE).exists() or not all(os.path.exists(p) for p in paths):  # noqa: PTH110
         return
+    if file_format is None and len(paths) == 1 and is_release(paths[0]):
+        check_release(paths[0])  # one that will be refused leaves nothing behind
     made = init(folder)
     text = f"{made.settings}: made; the store is {made.store}"
     console.out().print(console.plain(text), soft_wrap=True)
@@ -154,13 +164,14 @@ def _account(read: int, refused: list[Refused]) -> None:
 
 def _names(refused: list[Refused]) -> str:
     more = f" and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
-    return ", ".join(r.path for r in refused[:SHOWN]) + more
+    return ", ".join(printable(r.path) for r in refused[:SHOWN]) + more
 
 
 def _show(done: Imported) -> None:
     out = console.out()
     text = (
-        f"{done.path}: {done.format}; traces {done.traces_new} new, {done.traces_known} known; "
+        f"{printable(done.path)}: {done.format}; "
+        f"traces {done.traces_new} new, {done.traces_known} known; "
         f"tasks {done.tasks_new} new, {done.tasks_known} known"
     )
     if done.labels_new or done.labels_known:

@@ -14,6 +14,7 @@ from labelkit.domain.trace_text import TraceText
 from labelkit.errors import FormatError, InputError
 from labelkit.formats.reader import Finding, Rating, ReadOptions
 from labelkit.formats.registry import LABEL_FORMATS, LossReport, read_file
+from labelkit.printable import printable
 from labelkit.store import Store
 from labelkit.store.inserting import Added
 from labelkit.store.siblings import siblings
@@ -87,7 +88,7 @@ def import_file(
     chosen = replace(options or ReadOptions(), texts=True)
     reading = read_file(path, file_format, chosen)
     book = _book(store, path, reading.format, chosen, target)
-    stage = f"import {path.name}"
+    stage = f"import {printable(path.name)}"
     listener.begin(stage, None)
     with seldom_collecting(), _Writer(store, book, reading.note) as writer:
         for number, chunk in enumerate(_chunks(reading.written())):

@@ -169,6 +169,19 @@ def _question(asked: str | None, labels: Mapping[str, int], *, ordinal: bool) ->
     }
 
 
+def _are_codes(rubric: Rubric) -> bool:
+    """Whether a choice of a made rubric has only numbers, of which nobody said that they order.
+
+    Two labels have no order that could matter.
+    """
+    return any(
+        question.type == "choice"
+        and len(question.labels) > 2
+        and all(_NUMBER.fullmatch(label.name) for label in question.labels)
+        for question in rubric.questions
+    )
+
+
 def _scale_order(name: str) -> tuple[int, float, str]:
     return (0, float(name), "") if _NUMBER.fullmatch(name) else (1, 0.0, name)
 
@@ -197,6 +210,7 @@ class Targets:
         question: the question where a file names none.
         ordinal: whether the labels of a made rubric are steps of a scale.
         made: the folders of the rubrics that were made, or found made earlier, so far.
+        codes: those of them whose labels are numbers in an unordered choice, by file.
     """
 
     folder: Path
@@ -204,6 +218,7 @@ class Targets:
     question: str | None = None
     ordinal: bool = False
     made: list[Path] = field(default_factory=list)
+    codes: dict[Path, Path] = field(default_factory=dict)
 
     def target(self, path: Path, file_format: str, options: ReadOptions) -> RatingTarget:
         """Return what the ratings of a file are labels of.
@@ -218,4 +233,6 @@ class Targets:
             found = survey(path, file_format, options)
             rubric = made_rubric(path, found, self.folder, ordinal=self.ordinal)
             self.made.append(rubric)
+            if _are_codes(load_rubric(rubric)):
+                self.codes[path] = rubric
         return rating_target(load_rubric(rubric), self.question)

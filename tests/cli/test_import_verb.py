@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,42 @@ def test_ratings_of_an_own_rubric_and_columns_by_name(place: Path, cli: Cli) -> 
     wrong = cli("import", "r.csv", "--format", "ratings", "--item", "nope")
     assert wrong.code == 2
     assert "no column 'nope'" in wrong.sentence
+
+
+@pytest.mark.parametrize(
+    ("labels", "more", "told"),
+    [
+        ("123", (), True),
+        ("123", ("--ordinal",), False),
+        ("101", (), False),
+        ("abc", (), False),
+        ("12c", (), False),
+    ],
+)
+def test_numbers_that_were_read_without_order_are_told(
+    place: Path, cli: Cli, labels: str, more: tuple[str, ...], told: bool
+) -> None:
+    rows = [f"s{n},{labels[n % 3]},{labels[n // 3 % 3]}" for n in range(9)]
+    (place / "r.csv").write_text("\n".join(["subject,rater1,rater2", *rows]), encoding="utf-8")
+    done = cli("import", "r.csv", *more)
+    assert done.code == 0, done.err
+    assert ("r.csv: numbers, read as unordered labels" in done.out) is told
+    if told:
+        shutil.rmtree(place / "r")
+        assert "unordered" not in cli("import", "r.csv", "--ordinal").out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names there")
+def test_a_line_end_in_a_name_makes_no_line(place: Path, cli: Cli) -> None:
+    write_lines(place / "a\nlabelkit: fine.jsonl", [SAID])
+    done = cli("import", "a\nlabelkit: fine.jsonl")
+    assert done.code == 0, done.err
+    assert r"a\nlabelkit: fine.jsonl: openai-chat; traces 1 new" in done.out
+    assert not any(line.startswith("labelkit") for line in (done.out + done.err).splitlines())
+
+
+def test_progress_has_no_line_for_a_number_that_is_not_known(place: Path, cli: Cli) -> None:
+    write_lines(place / "a.jsonl", [SAID])
+    done = cli("import", "a.jsonl")
+    assert "import a.jsonl: 1" in done.err
+    assert "rows to do" not in done.err

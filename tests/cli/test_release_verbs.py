@@ -49,6 +49,7 @@ def test_a_release_goes_out_is_checked_comes_in_and_goes_out_the_same(
     assert done.code == 0, done.err
     assert "version 1.0.0, 12 traces, 1 raters, 12 labels" in done.out
     assert "demo: CC-BY-4.0, texts included" in done.out
+    assert "cannot be imported again" not in done.out
     checked = cli("verify", "rel")
     assert (checked.code, checked.out.split(" (")[0]) == (0, "rel: intact")
     other = other_folder(place, cli)
@@ -88,6 +89,11 @@ def test_a_changed_release_and_one_without_texts_are_not_imported(place: Path, c
     refused = cli("import", "bare", "--in", other)
     assert refused.code == 2
     assert "the texts of 12 traces are withheld" in refused.sentence
+    assert "cannot be imported again" in done.out
+    assert "`labelkit terms demo --licence NAME --redistributable`" in done.out
+    (place / "fresh").mkdir()
+    assert "are withheld" in cli("import", "bare", "--in", "fresh").sentence
+    assert list((place / "fresh").iterdir()) == []
     report = cli("import", "rel/README.md", "--in", other)
     assert report.code == 2  # a file of a release is none
 

@@ -65,7 +65,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written. ``undecided``: disagreements of people that nobody has decided."""
+    """What was written.
+
+    ``undecided``: disagreements of people that nobody has decided. ``withheld``: the task sets
+    whose texts stayed out, so that nobody can go on working with the release.
+    """
 
     folder: Path
     version: str
@@ -73,6 +77,7 @@ class Exported:
     licences: tuple[str, ...]
     scan: Scan
     undecided: int
+    withheld: tuple[str, ...] = ()
 
 
 class FindingsError(InputError):
@@ -142,6 +147,7 @@ def _write(found: Contents, folder: Path, asked: Wanted, listener: Progress) -> 
         "licences": tuple(licence_lines(found.terms.values())),
         "scan": inspected,
         "undecided": known.undecided,
+        "withheld": tuple(name for name in sorted(found.terms) if found.withheld(name)),
     }
 
 

@@ -91,8 +91,7 @@ def load_release(folder: Path, store: Store, *, placeholders: bool = False) -> L
     """
     head = head_of(folder)
     if not placeholders:
-        _refuse_changed(folder)
-        _refuse_withheld(folder)
+        check_release(folder)
     rubrics = _rubrics(folder)
     for name in sorted(rubrics):
         add_rubric(store, rubrics[name])
@@ -109,6 +108,17 @@ def load_release(folder: Path, store: Store, *, placeholders: bool = False) -> L
     restore_decisions(store, decisions, people)
     rubric = rubrics[head["rubric"]["digest"]]
     return Loaded(rubric, samples, tasks, traces, labels, len(reviews), len(decisions))
+
+
+def check_release(folder: Path) -> None:
+    """Look whether a release can be worked on, before anything is made for it.
+
+    Raises:
+        FormatError: it is no release, is not what was published, or has no texts.
+    """
+    head_of(folder)
+    _refuse_changed(folder)
+    _refuse_withheld(folder)
 
 
 def _refuse_changed(folder: Path) -> None:
