@@ -36,6 +36,12 @@ def _show(found: Difference, version: str) -> None:
     out = console.out()
     text = f"traces: {found.new_traces} new, {found.lost_traces} gone"
     out.print(console.plain(text))
+    if found.strangers:
+        text = (
+            "no person is the same in both (pseudonyms belong to a store): people's labels are not "
+            "compared, gold and rates are"
+        )
+        out.print(console.plain(text), soft_wrap=True)
     for title, changes in (("labels", found.labels), ("gold", found.gold)):
         if changes:
             out.print(_changes(title, changes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ class Difference:
 
     ``labels`` and ``gold``: changed or removed entries and new ones on traces that both have;
     ``new_traces`` / ``lost_traces``: how many came and went; ``files``: data files that differ.
+    ``strangers``: both name people, but nobody in common. A pseudonym belongs to a store, so
+    nobody can tell whose label follows whose: people's labels are not in ``labels`` then.
     """
 
     labels: tuple[LabelChange, ...]
@@ -61,12 +63,13 @@ class Difference:
     new_traces: int
     lost_traces: int
     files: tuple[str, ...]
+    strangers: bool = False
 
     @property
     def breaking(self) -> bool:
-        """Whether something that was published is no longer so."""
+        """Whether something that was published is no longer so, as labels under other names."""
         changed = any(change.old is not None for change in (*self.labels, *self.gold))
-        return changed or self.lost_traces > 0
+        return changed or self.lost_traces > 0 or self.strangers
 
     @property
     def added(self) -> bool:
@@ -87,7 +90,13 @@ def difference(old: Path, new: Path) -> Difference:
     """
     for folder in (old, new):
         head_of(folder)
-    before, after = _labels(old), _labels(new)
+    people = _people(old), _people(new)
+    names = [set(one.values()) for one in people]
+    strangers = all(names) and names[0].isdisjoint(names[1])
+    before, after = (
+        _labels(folder, leaving_out=raters if strangers else ())
+        for folder, raters in zip((old, new), people, strict=True)
+    )
     old_traces = {row["digest"] for row in read_table(old, "traces")}
     new_traces = {row["digest"] for row in read_table(new, "traces")}
     results = read_json(old / "results.json"), read_json(new / "results.json")
@@ -99,16 +108,25 @@ def difference(old: Path, new: Path) -> Difference:
         new_traces=len(new_traces - old_traces),
         lost_traces=len(old_traces - new_traces),
         files=tuple(_files(old, new)),
+        strangers=strangers,
     )
 
 
 Key = tuple[str, str, str, int]
 
 
-def _labels(folder: Path) -> dict[Key, str]:
+def _people(folder: Path) -> dict[str, str]:
+    """The names of the people who labelled, by digest of the rater."""
+    rows = read_table(folder, "raters")
+    return {row["digest"]: row["name"] for row in rows if row["kind"] == "person"}
+
+
+def _labels(folder: Path, *, leaving_out: Container[str]) -> dict[Key, str]:
     """The label in force by trace, question, rater and repeat; a state in brackets."""
     found: dict[Key, tuple[int, str]] = {}
     for row in read_table(folder, "labels"):
+        if row["rater"] in leaving_out:
+            continue
         key = (row["trace"], row["question"], row["rater"], row["repeat"])
         said = row["value"] if row["value"] is not None else f"({row['outcome']})"
         if key not in found or found[key][0] < row["version"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from labelkit.errors import FormatError, InputError
 from labelkit.store import Store
 from labelkit.store.labels import append_label, labels_of
 from labelkit.store.people import people
-from labelkit.store.raters import add_rubric
+from labelkit.store.raters import add_rubric, raters
 from labelkit.store.reports import trace_table
 from labelkit.store.samples import sample as kept_sample
 from labelkit.store.terms import note_terms
@@ -33,8 +34,11 @@ from labelkit.workflows.release.verify import verify
 from labelkit.workflows.release.versions import next_version
 from labelkit.workflows.review import adjudicate, annotate, assignment
 from labelkit.workflows.review.adjudicate import Verdict
+from tests.acceptance.inprocess import Cli, cli
 from tests.workflows.release.building import MAY, NAMES, bytes_of, open_case, reviewed
 from tests.workflows.review import desk
+
+__all__ = ["cli"]
 
 
 def test_export_import_export_gives_the_same_bytes(
@@ -240,6 +244,32 @@ def _change_a_label(store: Store, who: Person, sample: Sample) -> None:
     offer = assignment.next_item(store, who, sample.id)
     assert offer is not None
     desk.answer(store, who, offer, "odd", active_ms=10)
+
+
+def test_people_of_another_store_are_nobodys_labels(
+    released: tuple[Exported, Rubric, Sample], opened: Store, tmp_path: Path, cli: Cli
+) -> None:
+    """The same work in a second store: only the judge's changed label is a changed label."""
+    first = released[0].folder
+    rubric, _ = reviewed(opened)
+    (judge,) = [one for one in raters(opened) if one.kind == "judge"]
+    labels = [
+        one for trace in read_table(first, "traces") for one in labels_of(opened, trace["digest"])
+    ]
+    label = next(one for one in labels if one.rater == judge.digest and one.value == "good")
+    digest = label.trace
+    append_label(opened, label.model_copy(update={"value": "odd"}))
+    second = export(opened, rubric, tmp_path / "second").folder
+    found = difference(first, second)
+    assert found.strangers
+    assert [(c.trace, c.rater, c.new) for c in found.labels] == [(digest, judge.digest, "odd")]
+    assert found.gold == ()
+    assert found.rates != ()
+    assert "no person is the same in both" in cli("diff", str(first), str(second)).out
+    assert not difference(first, first).strangers
+    assert "no person" not in cli("diff", str(first), str(first)).out
+    unlike = replace(found, labels=(), files=("labels.jsonl",))
+    assert next_version("1.0.0", unlike) == "2.0.0"  # labels went away under their names
 
 
 def test_both_forms_of_every_table_hold_the_same_rows(
