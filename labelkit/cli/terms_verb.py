@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -10,7 +11,10 @@ from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.domain.terms import Terms
 from labelkit.errors import InputError
-from labelkit.store.terms import note_terms, terms_of
+from labelkit.store.terms import note_terms, task_sets_of, terms_of
+
+NOT_SAID = "not said"
+SPDX = re.compile(r"[A-Za-z0-9.+-]+")
 
 
 @click.command("terms")
@@ -41,11 +45,19 @@ def command(
             said = _said(name, known.get(name), licence, redistributable, source)
             note_terms(store, said)
             known = terms_of(store)
+        silent = [one for one in task_sets_of(store) if one not in known]
     rows = [
         (t.name, t.licence, "yes" if t.redistributable else "no", t.source) for t in known.values()
     ]
+    rows += [(one, NOT_SAID, "no", "") for one in silent]
     columns = ("task set", "licence", "texts may be passed on", "source")
     console.out().print(console.table("Terms", columns, rows, text_columns=4))
+    if licence is not None and not SPDX.fullmatch(licence):
+        text = (
+            f"{licence!r} does not look like an SPDX identifier (such as CC-BY-4.0); others "
+            "cannot look it up"
+        )
+        console.err().print(console.plain(text), soft_wrap=True)
 
 
 def _said(

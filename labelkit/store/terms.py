@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import select, union, update
 
 from labelkit.digest import canonical_json, digest_text
 from labelkit.domain.terms import Terms
 from labelkit.store.engine import Store
 from labelkit.store.inserting import insert_new
-from labelkit.store.tables import TASK_SET
+from labelkit.store.tables import TASK, TASK_SET, TRACE
 
 
 def note_terms(store: Store, terms: Terms) -> None:
@@ -40,3 +40,12 @@ def terms_of(store: Store) -> dict[str, Terms]:
         bodies = connection.execute(select(TASK_SET.c.body).order_by(TASK_SET.c.name_key))
         found = [Terms.model_validate(json.loads(body)) for body in bodies.scalars()]
     return {terms.name: terms for terms in found}
+
+
+def task_sets_of(store: Store) -> list[str]:
+    """Return the names of the task sets that tasks or traces of the store belong to, sorted."""
+    named = union(
+        select(TASK.c.task_set), select(TRACE.c.task_set).where(TRACE.c.task_set.is_not(None))
+    )
+    with store.reading() as connection:
+        return sorted(connection.execute(named).scalars())

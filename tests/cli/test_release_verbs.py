@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tests.acceptance.inprocess import Cli, cli
 from tests.formats.writing import write_lines
 
 __all__ = ["cli", "make_workplace"]
+
+SAID = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
 
 
 @pytest.fixture
@@ -157,6 +160,19 @@ def test_terms_are_told_kept_and_changed(place: Path, cli: Cli) -> None:
     assert "us" in kept
     assert "what are the terms of demo?" in cli("terms", "demo").sentence
     assert "nothing is known about new yet" in cli("terms", "new", "--licence", "MIT").sentence
+
+
+def test_sets_without_terms_are_listed_and_odd_licences_told(place: Path, cli: Cli) -> None:
+    write_lines(place / "m.jsonl", [{"model": "m", "messages": SAID, "task_set": "mine"}])
+    assert cli("import", "m.jsonl").code == 0
+    assert re.search(r"│ mine +│ not said +│ no ", cli("terms").out) is not None
+    words = ("terms", "mine", "--redistributable", "--licence")
+    odd = cli(*words, "my own")
+    assert odd.code == 0
+    assert "'my own' does not look like an SPDX identifier" in odd.err
+    plain = cli(*words, "GPL-2.0+")
+    assert "SPDX" not in plain.err
+    assert "not said" not in plain.out
 
 
 def test_targets_that_cannot_be_written_are_told_in_a_sentence(place: Path, cli: Cli) -> None:
