@@ -41,6 +41,16 @@ _USED = frozenset({
     "condition", "repeat", "state", "finish_reason", "error", "usage", "tags", "metadata",
     "tool_mode", "tools", "functions",
 })  # fmt: skip
+_OF_THE_API = frozenset({
+    "object", "created", "message_id", "system_fingerprint", "service_tier", "provider", "user",
+    "stream", "store", "seed", "temperature", "top_p", "top_k", "min_p", "n", "max_tokens",
+    "max_completion_tokens", "frequency_penalty", "presence_penalty", "repetition_penalty",
+    "logprobs", "top_logprobs", "stop", "tool_choice", "function_call", "parallel_tool_calls",
+    "reasoning_effort", "verbosity", "prompt_cache_key", "safety_identifier", "type", "role",
+    "status", "status_code", "request_id", "custom_id", "stop_sequence",
+})  # fmt: skip
+_TAG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
+_TAG_CHARS = 80
 _REPLY_KEYS = frozenset({"messages", "choices", "request", "response"})
 _NEVER_PLAIN = _REPLY_KEYS - {"messages"}
 _FOREIGN = re.compile(r'"(?:input_schema|tool_use|tool_result)"')
@@ -149,6 +159,7 @@ def _row_fields(
 ) -> tuple[Task | None, dict[str, Any], Talk]:
     """Return a row's task, the fields of its trace but messages and source, and what it says."""
     extra = {key: value for key, value in row.items() if key not in _USED}
+    _tell_no_tags(extra, notes)
     said = talk(row, extra, notes)
     if not said.messages and not row.get("error"):
         raise BrokenRecordError("`messages` is empty")
@@ -183,6 +194,15 @@ def _row_fields(
         "extra": extra,
     }
     return task, fields, said
+
+
+def _tell_no_tags(extra: Mapping[str, Any], notes: Notes) -> None:
+    """Tell of plain facts beside the conversation: kept, but no report can group by them."""
+    for key, value in extra.items():
+        if key in _OF_THE_API or not _TAG_NAME.fullmatch(key) or not rows.is_tag(value):
+            continue
+        if not isinstance(value, str) or len(value) <= _TAG_CHARS:
+            notes.odd(f"`{key}` is kept, but is no tag; write it inside `tags` to group by it")
 
 
 def _talk(row: dict[str, Any], extra: dict[str, Any], notes: Notes) -> Talk:

@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labelkit.domain.trace import RowState, Usage
+from labelkit.domain.trace_text import TraceText
+from labelkit.formats.reader import ReadOptions
+from labelkit.formats.registry import read_file
 from tests.formats.writing import one_trace, read_all, write_lines
 
 USER = {"role": "user", "content": "q"}
@@ -306,3 +309,20 @@ def test_array_object_and_lines_give_the_same_traces(tmp_path: Path) -> None:
     single = tmp_path / "one.json"
     single.write_text(json.dumps(rows[0], indent=2), encoding="utf-8")
     assert [t.digest for t in read_all(single)[1]] == digests[:1]
+
+
+@pytest.mark.parametrize("value", ["law", True, 3, 0.5])
+@pytest.mark.parametrize("texts", [True, False])
+def test_a_plain_fact_beside_the_messages_is_told_to_be_no_tag(
+    tmp_path: Path, value: Any, texts: bool
+) -> None:
+    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    plain = row(*said, domain=value, tags={"level": 1})
+    noise = {"seed": 7, "created": 1, "passage": "long " * 40, "more": {"a": 1}, "none": None}
+    path = write_lines(tmp_path / "x.jsonl", [plain | noise, plain])
+    reading = read_file(path, None, ReadOptions(texts=texts))
+    traces = [one.trace() for one in reading.written() if isinstance(one, TraceText)]
+    assert [(t.tags, t.extra["domain"]) for t in traces] == [({"level": 1}, value)] * 2
+    (line,) = reading.report.lines
+    assert (line.kind, line.records, line.count) == ("odd", (1, 2), 2)
+    assert line.what.startswith("`domain` is kept, but is no tag")
