@@ -43,7 +43,7 @@ def _words(located: Located, error: Mapping[str, Any], model: type[BaseModel]) -
     name = dotted(loc)
     kind, given = error["type"], error.get("input")
     if kind == "extra_forbidden":
-        known = sorted(_fields_at(model, loc[:-1]))
+        known = sorted(fields_at(model, loc[:-1]))
         near = difflib.get_close_matches(str(loc[-1]), known, n=1)
         guess = f"did you mean {near[0]!r}? " if near else ""
         return f"unknown key {name!r}", f"{guess}known keys: {', '.join(known)}"
@@ -64,7 +64,8 @@ def dotted(loc: Loc) -> str:
     return text.removeprefix(".") or "the file"
 
 
-def _fields_at(model: type[BaseModel], loc: Loc) -> set[str]:
+def fields_at(model: type[BaseModel], loc: Loc) -> set[str]:
+    """Return the names of the keys that a model has at a place in it."""
     current = model
     for part in loc:
         if part in current.model_fields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, NoReturn
 
 from pydantic import Field, ValidationError
 
-from labelkit.catalog.located_errors import dotted, validated
+from labelkit.catalog.located_errors import dotted, fields_at, validated
 from labelkit.catalog.places import find, names
 from labelkit.catalog.yaml_nodes import read_yaml
 from labelkit.domain.condition import Condition
@@ -178,9 +179,19 @@ def _task(line: bytes, path: Path, number: int, set_name: str) -> Task:
     try:
         return Task.model_validate({**record, "set": set_name})
     except ValidationError as fault:
-        first = fault.errors(include_url=False)[0]
-        problem = f"{dotted(first['loc'])!r} is wrong: {first['msg'].lower()}"
-        raise TaskSetError(path, number, problem, "see Task in labelkit.domain") from None
+        raise TaskSetError(path, number, *_wrong(fault)) from None
+
+
+def _wrong(fault: ValidationError) -> tuple[str, str]:
+    """Problem and mend of the first mistake in a line, a misspelt field before others."""
+    errors = fault.errors(include_url=False)
+    first = min(errors, key=lambda error: error["type"] != "extra_forbidden")
+    loc, name = first["loc"], dotted(first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{name!r} is wrong: {first['msg'].lower()}", "see `labelkit tasks schema`"
+    near = difflib.get_close_matches(str(loc[-1]), sorted(fields_at(Task, loc[:-1])), n=1)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown field {name!r}", f"{guess}see `labelkit tasks schema`"
 
 
 def _no_constant(name: str) -> NoReturn:

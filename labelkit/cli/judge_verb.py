@@ -13,10 +13,12 @@ from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store, rubric_option
 from labelkit.domain.task import Tag
 from labelkit.errors import InputError
+from labelkit.rules.registry import rule_of
 from labelkit.workflows.batch_in import BatchIn, read_verdicts
 from labelkit.workflows.batch_out import BatchOut, write_requests
 from labelkit.workflows.judges import Tally
 from labelkit.workflows.label import LabelRun, judge
+from labelkit.workflows.orders import chosen_judges
 
 COLUMNS = (
     "rater",
@@ -83,9 +85,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option is click's way
         return
     chosen: Sequence[str] | None = () if rule_only else names or None
     with opened_store(folder) as (store, settings), console.progress() as progress:
+        scheme = load_rubric(rubric)
+        if rule_only and rule_of(scheme) is None and chosen_judges(settings, scheme, None):
+            raise InputError(f"{scheme.name} has no rule; leave out --rule-only")
         done = judge(
             store,
-            load_rubric(rubric),
+            scheme,
             settings,
             judges=chosen,
             retry_failed=retry_failed,

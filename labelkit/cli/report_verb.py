@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,12 @@ from labelkit.cli import console
 from labelkit.cli.agree_tables import brief
 from labelkit.cli.number_tables import counted, numbers
 from labelkit.cli.options import in_folder, opened_store, rubric_option
+from labelkit.domain.rubric import Rubric
 from labelkit.errors import InputError
 from labelkit.printable import printable, printable_json
 from labelkit.settings import Settings
 from labelkit.stats.undefined import as_json
+from labelkit.store.reports import counts
 from labelkit.workflows.rates import RateResult
 from labelkit.workflows.report import RaterSummary, Report, report
 from labelkit.workflows.sensitivity import failure_sensitivity
@@ -57,15 +60,19 @@ def command(
         _show_sensitivity(rubric, folder, as_json_text=as_text == "json")
         return
     with opened_store(folder) as (store, settings):
+        loaded = load_rubric(rubric)
         result = report(
             store,
-            load_rubric(rubric),
+            rubric,
             by=by,
             rater=rater,
             question=question,
             where=_wanted(where),
         )
-    silent = _silent_judges(settings, result)
+        if result.n_traces == 0 and as_text is None:
+            click.echo(_nothing(counts(store).traces, loaded))
+            return
+    silent = _silent_judges(settings, result, loaded, rubric)
     if silent:
         result = replace(result, remarks=(*result.remarks, silent))
     if as_text == "json":
@@ -111,18 +118,32 @@ def _show_sensitivity(rubric: str, folder: Path, *, as_json_text: bool) -> None:
         console.out().print(console.plain(f"{found.uncounted} further failed runs have no counts"))
 
 
-def _silent_judges(settings: Settings, result: Report) -> str | None:
+def _nothing(n_traces: int, rubric: Rubric) -> str:
+    """Why a report has no trace, and what to do."""
+    if n_traces == 0:
+        return "there is no trace in the store; import traces first (`labelkit import`)"
+    tags = rubric.applies_to.tags.items()
+    asked = ", ".join(f"{tag}={'|'.join(map(str, values))}" for tag, values in tags)
+    return (
+        f"{rubric.name} applies to none of the {n_traces} traces in the store; it asks for {asked}"
+    )
+
+
+def _silent_judges(settings: Settings, result: Report, rubric: Rubric, named: str) -> str | None:
     """Name configured judges that have no labels: a report must not look complete without them."""
+    framings = {framing.name for framing in rubric.framings}
     heard = {rater.name for rater in result.raters}
     silent = [
         name
         for name, judge in settings.judges.items()
         if (not judge.rubrics or result.rubric in judge.rubrics)
+        and framings.intersection(judge.framings or framings)
         and not any(rater.startswith(f"{name}:") for rater in heard)
     ]
     if not silent:
         return None
-    return f"no labels yet of: {', '.join(silent)}; run `labelkit judge --rubric {result.rubric}`"
+    command = f"labelkit judge --rubric {shlex.quote(named)}"
+    return f"no labels yet of: {', '.join(silent)}; run `{command}`"
 
 
 def rates_csv(rates: Sequence[RateResult]) -> str:

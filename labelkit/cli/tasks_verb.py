@@ -13,7 +13,7 @@ from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import InputError
 from labelkit.printable import printable
-from labelkit.workflows.masking import SCREENS, Masked, Masking, mask
+from labelkit.workflows.masking import SCREENS, Masked, Masking, mask, reasons_of
 from labelkit.workflows.tasks_check import WHOLE_SET, Checked, check_tasks
 
 _PATH = click.Path(path_type=Path, file_okay=False)
@@ -107,8 +107,8 @@ def mask_verb(
 
 def show_masked(done: Masked) -> None:
     """Print what was made, what was left out and why, and what the screens found."""
-    for reason, count in sorted(done.left_out.items()):
-        click.echo(f"left out, {reason}: {count} tasks")
+    for reason in reasons_of(done):
+        click.echo(f"left out, {reason}")
     for finding in done.findings:
         click.echo(printable(f"screen {finding.screen}: {finding.variant}: {finding.text}"))
     dropped = f"; {done.dropped} dropped by screens" if done.dropped else ""

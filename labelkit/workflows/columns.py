@@ -54,6 +54,14 @@ def read_rows(
     return kept, table.id[applies]
 
 
+def known_tags(store: Store) -> list[str]:
+    """Return every tag that some trace has, sorted; empty for a store without traces."""
+    table = trace_table(store, tags=True)
+    found = {name for tags in table.tags if tags for name in tags} if table.tags is not None else ()
+    own = {name for name in OWN_COLUMNS if any(v is not None for v in getattr(table, name))}
+    return sorted(own.union(found))
+
+
 def _tags_needed(rubric: Rubric) -> set[str]:
     """Every tag that the rubric's numbers ask for."""
     predicates = [rubric.applies_to]

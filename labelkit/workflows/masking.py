@@ -121,10 +121,19 @@ def mask(store: Store | None, source: str | Path, out: Path, how: Masking | None
             made.originals += 1
             made.variants += len(variants)
     if not tasks:
-        reasons = ", ".join(f"{count} {why}" for why, count in made.left_out.items())
-        raise InputError(f"no task of {found.card.name} can be masked ({reasons or 'all dropped'})")
+        reasons = "; ".join(reasons_of(made)) or "all dropped"
+        raise InputError(f"no task of {found.card.name} can be masked ({reasons})")
     _write(out, found, tasks)
     return made
+
+
+def reasons_of(made: Masked) -> list[str]:
+    """Why tasks were left out, each reason with its number of tasks, as readable words."""
+    told = []
+    for why, count in sorted(made.left_out.items()):
+        several = f"{count} tasks: {why.removesuffix('it')}them"
+        told.append(several if count > 1 else f"1 task: {why}")
+    return told
 
 
 def critical_tools(task: Task, traces: Iterable[Trace]) -> Evidence:

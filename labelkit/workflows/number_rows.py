@@ -147,7 +147,8 @@ def _composites(composites: Sequence[CompositeResult]) -> NumberTable:
 
 def _contrasts(contrasts: Sequence[ContrastResult]) -> list[NumberTable | str]:
     rows = []
-    for one in contrasts:
+    held = [one for one in contrasts if any(one.n.values())]
+    for one in held:
         arms = ", ".join(
             f"{arm} {'null' if value is None else f'{value:.3g}'} (n={one.n[arm]})"
             for arm, value in one.arms.items()
@@ -156,7 +157,18 @@ def _contrasts(contrasts: Sequence[ContrastResult]) -> list[NumberTable | str]:
             head = (one.group, one.id, arms) if place == 0 else ("", "", "")
             rows.append((*head, part.name, _value(part), _numbers(part.low, part.high)))
     columns = ("group", "contrast", "arms", "number", "value", "95% t")
-    tables: list[NumberTable | str] = [NumberTable("Conditions compared", columns, rows, 4)]
+    tables: list[NumberTable | str] = []
+    if rows:
+        tables.append(NumberTable("Conditions compared", columns, rows, 4))
+    grouped = _grouped(contrasts)
+    bare = [
+        f"{one.id} ({one.group})" if grouped else one.id
+        for one in contrasts
+        if not any(one.n.values())
+    ]
+    if bare:
+        have = "1 contrast has" if len(bare) == 1 else f"{len(bare)} contrasts have"
+        tables.append(f"{have} no rows: {', '.join(bare)}")
     tests = [
         (
             one.group,

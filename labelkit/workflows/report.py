@@ -6,6 +6,7 @@ label in ``ensemble``, labels become rates in ``rates``, agreement comes from ``
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from labelkit.domain.rubric import Question, Rubric
 from labelkit.errors import InputError
 from labelkit.store import Store
 from labelkit.workflows.agreement import GroupAgreement, Scale, agreement_of
-from labelkit.workflows.columns import OWN_COLUMNS, read_rows, read_votes
+from labelkit.workflows.columns import OWN_COLUMNS, known_tags, read_rows, read_votes
 from labelkit.workflows.contrasts import CompositeResult, ContrastResult, FrontResult
 from labelkit.workflows.ensemble import Combination, combine
 from labelkit.workflows.measures import MeasureResult
@@ -97,10 +98,12 @@ def report(
     Raises:
         InputError: for an unknown rater, question or tag, or when no trace is left.
     """
+    named = rubric.name if isinstance(rubric, Rubric) else str(rubric)
     rubric = as_rubric(rubric)
     asked = _question(rubric, question)
     rows, ids = read_rows(store, rubric, [*by, PROTOCOL], where=where)
-    _refuse_nothing(rows, where)
+    if where and len(rows) == 0:
+        _refuse_nothing(store, named, where)
     columns, remarks = read_votes(store, rubric, asked, ids, variants=True)
     votes = [column for column in columns if not column.variant]
     labels = tuple(definition.name for definition in asked.labels)
@@ -126,7 +129,7 @@ def report(
         composites=numbers.composites,
         fronts=numbers.fronts,
         agreement=_agreement(asked, votes, rows, rubric),
-        remarks=(*remarks, *_beside(columns)),
+        remarks=(*remarks, *_beside(columns), *_no_subset(rubric, rows)),
     )
 
 
@@ -191,13 +194,32 @@ def _rule_facts(votes: Sequence[Votes], n_rows: int) -> RuleFacts:
     return RuleFacts(seen=np.zeros(n_rows, dtype=bool), flags={})
 
 
-def _refuse_nothing(rows: Rows, where: Mapping[str, Sequence[str]] | None) -> None:
-    if where and len(rows) == 0:
-        wanted = ", ".join(f"{tag}={'|'.join(texts)}" for tag, texts in where.items())
-        raise InputError(
-            f"no trace that the rubric applies to has {wanted}; `labelkit report --by "
-            f"{next(iter(where))}` shows what there is"
-        )
+def _no_subset(rubric: Rubric, rows: Rows) -> list[str]:
+    """Name traces without a task where denominators ask for the subset that a task would give."""
+    asks = [rubric.subset_tag in rate.denominator.where.tags for rate in rubric.rates]
+    if not any(asks):
+        return []
+    bare = [rows.tags[name] for name in (rubric.subset_tag, "task_set")]
+    number = sum(subset is None and task is None for subset, task in zip(*bare, strict=True))
+    if not number:
+        return []
+    traces = "1 trace belongs" if number == 1 else f"{number} traces belong"
+    what = "no denominator can hold" if all(asks) else "no denominator over a subset can hold"
+    return [f"{traces} to no task, so {what} {'it' if number == 1 else 'them'}"]
+
+
+def _refuse_nothing(store: Store, named: str, where: Mapping[str, Sequence[str]]) -> None:
+    known = known_tags(store)
+    if not known:
+        raise InputError("there is no trace in the store; import traces first (`labelkit import`)")
+    for tag in where:
+        if tag not in known:
+            raise InputError(f"no trace has a tag {tag!r}; known are: {', '.join(known)}")
+    wanted = ", ".join(f"{tag}={'|'.join(texts)}" for tag, texts in where.items())
+    raise InputError(
+        f"no trace that the rubric applies to has {wanted}; `labelkit report --rubric "
+        f"{shlex.quote(named)} --by {shlex.quote(next(iter(where)))}` shows what there is"
+    )
 
 
 def _groups(rows: Rows, by: Sequence[str]) -> list[Groups]:

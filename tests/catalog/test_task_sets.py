@@ -44,7 +44,11 @@ def test_a_set_is_read_in_order_and_named_by_its_card(mini: Path) -> None:
         (b'{"id": "a"}', "given twice"),
         (b'{"id": "b", "set": "x"}', "'set' is given"),
         (b'{"id": 3}', "'id' is wrong"),
-        (b'{"id": "b", "mesages": []}', "'mesages' is wrong"),
+        (
+            b'{"id": "b", "mesages": []}',
+            "unknown field 'mesages'; did you mean 'messages'\\? see `labelkit tasks schema`",
+        ),
+        (b'{"id": "b", "q": 1}', "unknown field 'q'; see `labelkit tasks schema`"),
         (b'{"id": "b", "tags": {"x": NaN}}', "NaN"),
         (b'{"id": "\xff"}', "UTF-8"),
         (b"[" * 100_000, "JSON"),
