@@ -24,7 +24,7 @@ from labelkit.workflows.ensemble import Combination, combine
 from labelkit.workflows.measures import MeasureResult
 from labelkit.workflows.published import publish
 from labelkit.workflows.rates import Groups, RateResult, everything
-from labelkit.workflows.rows import PROTOCOL, REASONS, Codes, Rows, RuleFacts, Votes
+from labelkit.workflows.rows import PROTOCOL, REASONS, Codes, Rows, Votes, facts_of
 from labelkit.workflows.rubric_ratings import rated_votes
 
 ENSEMBLE = "ensemble"
@@ -111,7 +111,7 @@ def report(
     codes = combined.codes
     across = [everything(len(rows)), *(_cut(rows, tag) for tag in by)]
     alone = [column for column in columns if rater in {column.name, column.digest[:12]}]
-    facts = _rule_facts([*alone, *votes], len(rows))
+    facts = facts_of([*alone, *votes], len(rows))
     numbers = publish(rubric, asked, rows, codes, facts, _groups(rows, by), across)
     return Report(
         rubric=rubric.name,
@@ -184,14 +184,6 @@ def _beside(columns: Sequence[Votes]) -> list[str]:
         for column in columns
         if column.variant
     ]
-
-
-def _rule_facts(votes: Sequence[Votes], n_rows: int) -> RuleFacts:
-    """What the rule recorded; without a rule nothing was seen and no fact is known."""
-    for column in votes:
-        if column.kind == "rule":
-            return RuleFacts(column.seen, column.flags, column.numbers)
-    return RuleFacts(seen=np.zeros(n_rows, dtype=bool), flags={})
 
 
 def _no_subset(rubric: Rubric, rows: Rows) -> list[str]:

@@ -165,6 +165,14 @@ class RuleFacts:
         return lacks
 
 
+def facts_of(votes: Sequence[Votes], n_rows: int) -> RuleFacts:
+    """What the rule recorded; without a rule nothing was seen and no fact is known."""
+    for column in votes:
+        if column.kind == "rule":
+            return RuleFacts(column.seen, column.flags, column.numbers)
+    return RuleFacts(seen=np.zeros(n_rows, dtype=bool), flags={})
+
+
 def satisfied(
     predicate: Predicate, rows: Rows, codes: Codes, labels: Sequence[str], flags: Mapping[str, Mask]
 ) -> Mask:

@@ -32,7 +32,7 @@ from labelkit.workflows.review.corrected import Audit, CorrectedRate, corrected
 from labelkit.workflows.review.frame import Frame, read_frame
 from labelkit.workflows.review.gold import Gold, gold_of
 from labelkit.workflows.review.reading import PeopleLabels, read_people
-from labelkit.workflows.rows import UNLABELLED, Codes, RuleFacts
+from labelkit.workflows.rows import UNLABELLED, Codes, facts_of
 
 ENSEMBLE = "ensemble"
 
@@ -162,10 +162,7 @@ def _audit(people: PeopleLabels, gold: Gold, frame: Frame) -> tuple[Audit, list[
     codes[rows] = gold.codes[known]
     probability[rows] = people.items.probability[known]
     strata[rows] = people.items.stratum[known]
-    facts = next(
-        (RuleFacts(v.seen, v.flags, v.numbers) for v in frame.votes if v.kind == "rule"),
-        RuleFacts(seen=np.zeros(len(frame), dtype=bool), flags={}),
-    )
+    facts = facts_of(frame.votes, len(frame))
     remarks = list(frame.remarks)
     design = people.sample.design
     if len(frame) != design.frame_size or not known.all():

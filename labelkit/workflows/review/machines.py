@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from labelkit.domain.rates import Predicate
 from labelkit.store import Store
 from labelkit.workflows.columns import read_rows, read_votes
 from labelkit.workflows.ensemble import combine
 from labelkit.workflows.review.reading import PeopleLabels
-from labelkit.workflows.rows import Codes, Rows, RuleFacts, Votes
+from labelkit.workflows.rows import Codes, Rows, RuleFacts, Votes, facts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +41,4 @@ def read_machines(store: Store, people: PeopleLabels) -> Machines:
     votes = tuple(column for column in found if column.kind != "person")
     policy = people.rubric.ensemble_of(people.question)
     ensemble = combine(policy, votes, len(people.labels), rows.infra).codes
-    return Machines(votes, ensemble, rows, _facts(votes, len(rows)), tuple(remarks))
-
-
-def _facts(votes: tuple[Votes, ...], n: int) -> RuleFacts:
-    for column in votes:
-        if column.kind == "rule":
-            return RuleFacts(column.seen, column.flags, column.numbers)
-    return RuleFacts(seen=np.zeros(n, dtype=bool), flags={})
+    return Machines(votes, ensemble, rows, facts_of(votes, len(rows)), tuple(remarks))
