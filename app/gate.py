@@ -3,20 +3,23 @@
 The gate stands before Streamlit. It takes away what a browser says about its own identity and
 puts in a signed token for who it really is; pages read nothing else. A page still asks the store
 at every run who that is (``app.who``), so a role, a retirement or an end of session counts at once.
+
+With OIDC Streamlit itself asks, and keeps the answer in a cookie of its own; the gate only says so
+when the provider's answer was not accepted, about which Streamlit is silent.
 """
 
 from __future__ import annotations
 
 import html
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.opened import app_settings, has_people, session_age, the_store
 from labelkit.workflows.browse import Fault
@@ -32,6 +35,10 @@ HEADER = "x-labelkit-token"
 """What pages read. A browser's own is thrown away."""
 
 OPEN = ("/login", "/logout", "/_stcore/health", "/favicon.png", "/static/")
+CALLBACK = "/oauth2callback"
+"""Where a provider sends the browser back to, and the cookie Streamlit makes of its answer."""
+
+VOUCHED = b"_streamlit_user="
 LONGEST_FORM = 10_000
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Sign in - labelkit</title>
@@ -52,14 +59,19 @@ button {{ font: inherit; font-weight: 600; margin-top: 1.2rem; width: 100%; padd
   color: light-dark(#fff, #10131F); cursor: pointer }}
 :focus-visible {{ outline: 3px solid light-dark(#2F4BC7, #8FA5FF); outline-offset: 2px }}
 [role=alert] {{ border-left: 4px solid #C4453D; padding: .3rem .8rem; overflow-wrap: anywhere }}
-</style></head><body><main><h1>labelkit</h1>{said}
+</style></head><body><main><h1>labelkit</h1>{said}{form}</main></body></html>
+"""
+_FORM = """
 <form method="post"><input type="hidden" name="next" value="{after}">
 <label for="name">Name</label>
 <input id="name" name="name" autocomplete="username" required autofocus value="{name}">
 <label for="passphrase">Passphrase</label>
 <input id="passphrase" name="passphrase" type="password" autocomplete="current-password" required>
-<button>Sign in</button></form></main></body></html>
-"""
+<button>Sign in</button></form>"""
+_REFUSED = (
+    "You are not signed in: the provider did not vouch for you, or its answer was too old or not"
+    " meant for this server."
+)
 
 
 def token_of_cookie(headers: Headers) -> str | None:
@@ -80,10 +92,11 @@ def token_of(scope: Scope) -> str | None:
     settings, headers = app_settings(), Headers(scope=scope)
     if settings.login == "proxy":
         peer = (scope.get("client") or ("", 0))[0]
-        subject = headers.get(settings.header)
-        if peer not in settings.proxies or not subject:
+        named = headers.getlist(settings.header)
+        # Twice: the proxy has let through what the browser says beside what it says itself.
+        if peer not in settings.proxies or len(named) != 1 or not named[0]:
             return None
-        return issue_token(the_store(), person_of_subject(the_store(), subject))
+        return issue_token(the_store(), person_of_subject(the_store(), named[0]))
     token = token_of_cookie(headers)
     known = token and person_of_token(the_store(), token, max_age=session_age())
     return token if known else None
@@ -103,7 +116,10 @@ class Gate:
         headers = [(key, value) for key, value in scope["headers"] if key.decode() != HEADER]
         inside = {**scope, "headers": headers}
         # With OIDC Streamlit itself asks: the pages show nothing but its sign-in until then.
-        if scope["path"].startswith(OPEN) or app_settings().login == "oidc" or not has_people():
+        if app_settings().login == "oidc":
+            await self._app(inside, receive, told(scope, send))
+            return
+        if scope["path"].startswith(OPEN) or not has_people():
             await self._app(inside, receive, send)
             return
         try:
@@ -135,6 +151,30 @@ async def refuse(scope: Scope, receive: Receive, send: Send, why: str = "") -> N
     await response(scope, receive, send)
 
 
+def told(scope: Scope, send: Send) -> Send:
+    """Send a browser whose answer from the provider was refused to where that is said."""
+    if scope["path"] != CALLBACK:
+        return send
+    # Providers come back here after signing out as well, with neither.
+    tried = {"code", "error"} & parse_qs(scope["query_string"].decode("latin-1")).keys()
+
+    async def telling(message: Message) -> None:
+        if tried and message["type"] == "http.response.start" and not vouched(message):
+            kept = [(key, value) for key, value in message["headers"] if key != b"location"]
+            message["headers"] = [*kept, (b"location", b"/login?refused=1")]
+        await send(message)
+
+    return telling
+
+
+def vouched(answer: Message) -> bool:
+    """Whether an answer gives the browser Streamlit's cookie rather than none, or an empty one."""
+    return any(
+        key == b"set-cookie" and value.startswith(VOUCHED) and b"max-age=0" not in value.lower()
+        for key, value in answer["headers"]
+    )
+
+
 def own_path(wanted: str) -> str:
     """Where to go after signing in: a path of this server and never another host."""
     parts = urlsplit(wanted.replace("\\", "/"))
@@ -145,14 +185,23 @@ def own_path(wanted: str) -> str:
 def sign_in_page(said: str = "", *, name: str = "", after: str = "/") -> HTMLResponse:
     """The form; ``said`` is why the last try failed."""
     alert = f'<p role="alert">{html.escape(said)}</p>' if said else ""
-    body = _PAGE.format(said=alert, name=html.escape(name), after=html.escape(after))
+    form = _FORM.format(name=html.escape(name), after=html.escape(after))
+    body = _PAGE.format(said=alert, form=form)
     return HTMLResponse(body, 401 if said else 200, headers={"cache-control": "no-store"})
+
+
+def refused_page() -> HTMLResponse:
+    """What is said after a provider's answer was refused."""
+    body = _PAGE.format(
+        said=f'<p role="alert">{_REFUSED}</p>', form='<p><a href="/">Try again</a></p>'
+    )
+    return HTMLResponse(body, 401, headers={"cache-control": "no-store"})
 
 
 async def login(request: Request) -> Response:
     """Show the form; take name and passphrase and give a session."""
     if app_settings().login != "passphrase":
-        return RedirectResponse("/", 303)
+        return refused_page() if "refused" in request.query_params else RedirectResponse("/", 303)
     if request.method == "GET":
         return sign_in_page(after=own_path(request.query_params.get("next", "/")))
     origin = request.headers.get("origin")
@@ -180,7 +229,9 @@ async def login(request: Request) -> Response:
 
 
 async def logout(_request: Request) -> Response:
-    """Forget the session in this browser."""
+    """Forget the session in this browser; with OIDC Streamlit does, and tells the provider."""
+    if app_settings().login == "oidc":
+        return RedirectResponse("/auth/logout", 303)
     response = RedirectResponse("/login", 303)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response

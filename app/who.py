@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+
 import streamlit as st
 
 from app.gate import HEADER
@@ -25,15 +28,39 @@ def somebody() -> Person | None:
     if not has_people():
         return None
     if app_settings().login == "oidc":
-        subject = st.user.get(app_settings().claim) if st.user.is_logged_in else None
-        if not subject:
-            raise SignedOutError("sign in to go on")
-        return person_of_subject(the_store(), str(subject))
+        try:
+            return person_of_subject(the_store(), vouched_subject(st.user, app_settings().claim))
+        except Fault as fault:
+            # Whoever is not known here may be so under another account.
+            raise SignedOutError(str(fault)) from None
     token = st.context.headers.get(HEADER)
     person = person_of_token(the_store(), token, max_age=session_age()) if token else None
     if person is None:
         raise SignedOutError("your session has ended; sign in again, your drafts are kept")
     return person
+
+
+def vouched_subject(claims: Mapping[str, object], claim: str) -> str:
+    """Return the identity that a provider's token states, as Streamlit keeps it in its cookie.
+
+    Streamlit keeps it for 30 days and leaves it to the pages to look at its age.
+
+    Raises:
+        SignedOutError: nobody signed in, too long ago, or the claim says nothing that holds.
+    """
+    if not claims.get("is_logged_in"):
+        raise SignedOutError("sign in to go on")
+    issued = claims.get("iat")
+    age = time.time() - issued if isinstance(issued, int | float) else float("inf")
+    if not age <= session_age().total_seconds():  # NaN is no age
+        raise SignedOutError("your session has ended; sign in again, your drafts are kept")
+    subject = claims.get(claim)
+    if not isinstance(subject, str) or not subject:
+        raise SignedOutError(f"your provider says nothing under {claim!r}; tell an admin")
+    # Some providers let people state any address.
+    if claim == "email" and claims.get("email_verified") not in (True, "true", None):
+        raise SignedOutError(f"your provider has not verified {subject!r}; verify it there first")
+    return subject
 
 
 def signed_in() -> Person:
@@ -54,6 +81,8 @@ def offer_sign_in() -> None:
     login = app_settings().login
     if login == "oidc":
         st.button("Sign in", on_click=st.login, type="primary", key="sign_in")
+        if st.user.get("is_logged_in"):
+            st.html('<a href="/logout" target="_self">Sign out</a>')
     elif login == "passphrase":
         st.html('<a href="/login" target="_self">Sign in</a>')
     else:

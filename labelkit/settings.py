@@ -44,13 +44,31 @@ class JudgeSettings(Frozen):
 class AppSettings(Frozen):
     """How the review app is reached and how people sign in.
 
-    ``login``: ``passphrase`` asks for the name and passphrase of ``labelkit people add``; ``oidc``
-    leaves it to Streamlit's own login (its secrets.toml names the provider) and takes the person
-    whose identity is the ``claim``; ``proxy`` believes ``header`` when it comes from one of
-    ``proxies``. While nobody was added there is nothing to sign in to: traces and the report can
-    be read by whoever sits at this machine. ``hosts`` are the names by which browsers may call
-    the server. ``session_hours`` is how long a passphrase holds. ``refresh_s`` is how often the
-    page on agreement asks whether a label was added.
+    ``login``: ``passphrase`` asks for the name and passphrase of ``labelkit people add``. While
+    nobody was added there is nothing to sign in to: traces and the report can be read by whoever
+    sits at this machine. ``hosts`` are the names by which browsers may call the server.
+    ``session_hours`` is how long a passphrase or a provider's word holds. ``refresh_s`` is how
+    often the page on agreement asks whether a label was added.
+
+    ``oidc`` leaves it to an OpenID provider through Streamlit's own login, which needs the extra
+    ``labelkit[oidc]``. A person is who was added with ``labelkit people add NAME --subject S``, S
+    being what the provider states as ``claim``: ``sub`` (never given to anybody else), or
+    ``email`` where the provider verifies addresses. ``.streamlit/secrets.toml`` beside the
+    settings names the provider; it holds secrets and stays out of version control::
+
+        [auth]
+        redirect_uri = "http://127.0.0.1:{port}/oauth2callback"
+        cookie_secret = "<32 random characters>"
+        client_id = "..."
+        client_secret = "..."
+        server_metadata_url = "https://provider.example/.well-known/openid-configuration"
+
+    ``redirect_uri`` is registered with the provider, and its host is the one people call.
+
+    ``proxy`` believes ``header`` when it comes from one of ``proxies``, by the address of the
+    connection itself and never by a header. The proxy must set the header itself on every
+    request, and replace what a browser sends under that name; a header that comes twice is
+    refused. Whoever can log in to a proxy's machine can claim to be anybody.
     """
 
     login: Literal["passphrase", "oidc", "proxy"] = "passphrase"

@@ -24,6 +24,7 @@ from types import FrameType
 import click
 
 from labelkit.catalog.places import app_folder
+from labelkit.cli.app_login import Provider, provider_of
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import InputError
 from labelkit.settings import AppSettings
@@ -78,8 +79,11 @@ def command(folder: Path, port: int | None, address: str | None, no_browser: boo
         check_reach(app, anybody=bool(everybody(store, None)))
     wanted = port or app.port
     chosen = free_port() if wanted is None else asked_port(wanted, app.address)
-    with serving(settings.store, chosen, app) as server:
-        address = f"http://{shown_host(app)}:{chosen}"
+    provider = None
+    if app.login == "oidc":
+        provider = provider_of(folder, chosen, (*HOSTS, *app.hosts))
+    with serving(settings.store, chosen, app, provider) as server:
+        address = provider.origin if provider else f"http://{shown_host(app)}:{chosen}"
         click.echo(f"labelkit app shows {place} at {address}  (Ctrl-C ends it)")
         if not no_browser:
             webbrowser.open(address)
@@ -168,9 +172,13 @@ def why_not(port: int, address: str = ADDRESS) -> str:
     return ""
 
 
-def child_command(folder: Path, port: int, app: AppSettings = DEFAULT) -> list[str]:
+def child_command(
+    folder: Path, port: int, app: AppSettings = DEFAULT, provider: Provider | None = None
+) -> list[str]:
     """The command line of the child process."""
     flags = {**SAFE, "server.address": app.address, "server.port": str(port)}
+    if provider is not None:
+        flags["secrets.files"] = str(provider.secrets)
     options = [f"--{name}={value}" for name, value in flags.items()]
     options += [f"--server.allowedHosts={host}" for host in (*HOSTS, *app.hosts)]
     return [sys.executable, "-m", "streamlit", "run", str(folder / "serve.py"), *options]
@@ -178,7 +186,7 @@ def child_command(folder: Path, port: int, app: AppSettings = DEFAULT) -> list[s
 
 @contextlib.contextmanager
 def serving(
-    store_url: str, port: int, app: AppSettings = DEFAULT
+    store_url: str, port: int, app: AppSettings = DEFAULT, provider: Provider | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run the child process; it never outlives the block, nor this process.
 
@@ -196,9 +204,12 @@ def serving(
         "MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", "2"),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
     }
+    if app.login == "proxy":
+        # Else the server would take the address of whoever calls from a header.
+        environment["FORWARDED_ALLOW_IPS"] = ""
     before = signal.signal(signal.SIGTERM, interrupted)
     server = subprocess.Popen(  # noqa: S603 - our own interpreter and our own pages
-        child_command(folder, port, app),
+        child_command(folder, port, app, provider),
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

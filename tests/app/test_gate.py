@@ -171,6 +171,24 @@ def test_a_proxy_is_believed_only_at_its_own_address(
     )
 
 
+def test_with_oidc_leaving_is_streamlits_and_a_refused_answer_is_told(
+    serve: Callable[..., TestClient], url: str
+) -> None:
+    client = serve(url, login="oidc")
+    assert client.get("/logout").headers["location"] == "/auth/logout"
+    assert client.get("/login").headers["location"] == "/"
+    said = client.get("/login?refused=1")
+    assert (said.status_code, 'role="alert"' in said.text) == (401, True)
+    assert client.get("/", headers={HEADER: "forged"}).json() == {"tokens": []}
+
+
+def test_a_name_that_comes_twice_through_the_proxy_is_nobodys(
+    serve: Callable[..., TestClient], url: str
+) -> None:
+    named = [("X-Forwarded-User", "ada@sso"), ("X-Forwarded-User", "eve@sso")]
+    assert serve(url, login="proxy").get("/", headers=named).status_code == 403
+
+
 def test_without_any_people_there_is_nothing_to_sign_in_to(
     serve: Callable[..., TestClient], tmp_path: Path
 ) -> None:

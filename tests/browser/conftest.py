@@ -160,9 +160,9 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def serving(folder: Path, port: int | None = None) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Run the app over a folder; yields its address and process."""
-    port = free_port()
+    port = port or free_port()
     process = start(folder, port)
     try:
         yield f"http://127.0.0.1:{port}", process
@@ -207,11 +207,18 @@ def seen_on(page: sync_api.Page) -> str:
 
 @contextlib.contextmanager
 def visiting(
-    chromium: sync_api.Browser, address: str, *, token: str = "", away: bool = False, **more: object
+    chromium: sync_api.Browser,
+    address: str,
+    *,
+    token: str = "",
+    away: bool = False,
+    also: tuple[str, ...] = (),
+    **more: object,
 ) -> Iterator[Visit]:
     """A fresh profile at 1280 px; fails when the page asks a foreign host or raises an error.
 
-    ``away``: the server may be gone for a while, which the browser complains about.
+    ``away``: the server may be gone for a while, which the browser complains about. ``also``:
+    other servers that the browser may be sent to.
     """
     options = {"viewport": {"width": 1280, "height": 900}, **more}
     context = chromium.new_context(**options)
@@ -219,7 +226,7 @@ def visiting(
     if token:
         context.add_cookies([{"name": "labelkit_session", "value": token, "url": address}])
     visit = Visit(context.new_page(), address)
-    own = (address, address.replace("http", "ws"), *LOCAL)
+    own = (address, address.replace("http", "ws"), *LOCAL, *also)
     page = visit.page
 
     def asked(request: sync_api.Request) -> None:
