@@ -38,7 +38,7 @@ def choose_sample(samples: Sequence[Sample]) -> Sample:
 
 def choose_question(rubric: Rubric, sample: Sample) -> str:
     """Return the question to look at, the sample's own first."""
-    names = [question.id for question in rubric.questions]
+    names = [question.id for question in rubric.questions if question.is_for("person")]
     if len(names) == 1:
         return names[0]
     shown = dict(zip(names, named(names), strict=True))

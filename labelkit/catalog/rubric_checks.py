@@ -245,7 +245,7 @@ def _rules(rubric: Rubric) -> Iterator[Mistake]:
     if rubric.rule_table and rubric.rule is None:
         problem = "a rule table without a rule"
         yield ("rule_table",), problem, "add `rule: facts`"
-    if rubric.rule and rubric.questions and rubric.primary.asked_of == ("person",):
+    if rubric.rule and rubric.questions and not rubric.primary.is_for("rule"):
         problem = f"the rule labels {rubric.primary.id!r}, the last question, which is for people"
         yield ("rule",), problem, "put another question last"
     labels = [label.name for label in rubric.primary.labels] if rubric.questions else []

@@ -38,7 +38,7 @@ DESCRIPTIONS: dict[str, str] = {
     "Question.type": "choice, ordinal (labels in scale order), boolean (yes and no) or derived.",
     "Question.text": "The question as the rater reads it.",
     "Question.labels": "The closed answers.",
-    "Question.asked_of": "Who answers: judge, person; default both. People alone: [person].",
+    "Question.asked_of": "Who answers: judge, person, rule; default all. People alone: [person].",
     "Question.ensemble": "How this question's labels become one; default: as the rubric says.",
     "Question.derived": "Ordered table of a derived question; the first row that matches wins.",
     "LabelDefinition.name": 'The label; quote "yes" and "no".',

@@ -98,9 +98,9 @@ class Question(Frozen):
 
     ``boolean`` questions have the labels ``yes`` and ``no``; ``ordinal`` labels are in scale
     order; a ``derived`` question is never asked, its label follows from ``derived``.
-    ``asked_of`` names who answers; empty means judges and people alike. A question for people
-    alone is in no framing, and no rule answers it. ``ensemble`` is how its labels become one;
-    without it the rubric's way holds.
+    ``asked_of`` names who answers; empty means everybody. A question for people alone is in no
+    framing, and no rule answers it; one for the rule alone is asked of nobody. ``ensemble`` is how
+    its labels become one; without it the rubric's way holds.
     """
 
     id: str
@@ -108,15 +108,20 @@ class Question(Frozen):
     text: str
     labels: tuple[LabelDefinition, ...]
     derived: tuple[DerivedCase, ...] = ()
-    asked_of: tuple[Literal["judge", "person"], ...] = ()
+    asked_of: tuple[Literal["judge", "person", "rule"], ...] = ()
     ensemble: Ensemble | None = None
 
     def labels_for(self, subset: str | None) -> tuple[str, ...]:
         """Names of the labels that apply to a task of ``subset``, in rubric order."""
         return tuple(d.name for d in self.labels if not d.subsets or subset in d.subsets)
 
-    def is_for(self, kind: Literal["judge", "person"]) -> bool:
-        """Whether raters of this kind answer the question."""
+    def is_for(self, kind: Literal["judge", "person", "rule"]) -> bool:
+        """Whether raters of this kind answer the question.
+
+        A rule answers whatever it can, but no question that is for people alone.
+        """
+        if kind == "rule":
+            return self.asked_of != ("person",)
         return not self.asked_of or kind in self.asked_of
 
 
@@ -218,6 +223,10 @@ class Rubric(Frozen):
             if framing.name == name:
                 return framing
         raise KeyError(name)
+
+    def asked(self, kind: Literal["judge", "person"]) -> tuple[Question, ...]:
+        """Questions put to raters of this kind, in order; derived ones follow from them."""
+        return tuple(q for q in self.questions if q.type != "derived" and q.is_for(kind))
 
     def ensemble_of(self, question: Question) -> Ensemble:
         """How the labels of a question become one: its own way, else the rubric's."""

@@ -2,7 +2,8 @@
 
 The label says what the model *did* (``stop`` or ``continue``), whatever the task is; whether that
 was right follows from the task's subset and is a matter of rates. Everything else that the
-scheme's numbers need is recorded as facts: both detectors, the outcome, tokens and calls.
+scheme's numbers need is recorded as facts: both detectors, the outcome, tokens and calls. The
+questions that the decision is derived from are answered one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,18 @@ from labelkit.grounding.stop import SIGNAL
 from labelkit.grounding.visible import visible_answer
 from labelkit.rules.feasibility_outcome import succeeded
 from labelkit.rules.feasibility_signal import Decision, Signal, find_signal, refusal_in
-from labelkit.rules.ruling import Ruling
+from labelkit.rules.ruling import Answer, Answerable, Ruling
+
+_ANSWERS: Answerable = {
+    "signal": ("yes", "no"),
+    "refusal": ("yes", "no"),
+    "lenient_decision": ("stop", "continue"),
+}
+
+
+def answers(rubric: Rubric) -> Answerable:
+    """Further questions that the rule answers; the plain string search reads none of them."""
+    return {} if rubric.rule_policy.get("detector") == "anywhere" else _ANSWERS
 
 
 def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
@@ -38,7 +50,8 @@ def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
     answer = visible_answer(trace.messages)
     signal = find_signal(trace.messages, token)
     strict: Decision = "stop" if signal else "continue"
-    lenient, place = ("stop", None) if signal else refusal_in(answer)
+    refusal, place = refusal_in(answer)
+    lenient: Decision | None = "stop" if signal else refusal
     outcome = succeeded(trace, task, tags, calls, answer)
     flags = [
         f"strict={strict}",
@@ -47,11 +60,18 @@ def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
         *_after(signal, trace, calls),
         *_outcome_facts(rubric.subset_of(tags), strict, lenient, outcome, calls),
     ]
-    evidence = _evidence(signal, place, answer, trace)
+    told = _refusal(signal, refusal, place, answer)
+    evidence = _signal_evidence(signal, trace) if signal else told.evidence
+    reason = "refusal" if lenient == "stop" and not signal else "signal" if signal else "none"
+    reason = reason if lenient else "refusal_unsure"
+    found = {
+        "signal": _signal(signal, trace),
+        "refusal": told,
+        "lenient_decision": Answer(lenient, reason, evidence),
+    }
     if detector == "lenient":
-        reason = "refusal" if lenient == "stop" and not signal else "signal" if signal else "none"
-        return Ruling(lenient, reason if lenient else "refusal_unsure", tuple(flags), evidence)
-    return Ruling(strict, "signal" if signal else "no_signal", tuple(flags), evidence)
+        return Ruling(lenient, reason, tuple(flags), evidence, found)
+    return Ruling(strict, "signal" if signal else "no_signal", tuple(flags), evidence, found)
 
 
 def _anywhere(trace: Trace, token: str) -> Ruling:
@@ -128,15 +148,33 @@ def _right(subset: str | None, decision: Decision | None, outcome: bool | None) 
     return None
 
 
-def _evidence(
-    signal: Signal | None, place: tuple[int, int] | None, answer: str, trace: Trace
-) -> tuple[Evidence, ...]:
-    """The signal or the refusal; the part is the answer, or the visible text of that message."""
-    if signal is not None:
-        last = max(i for i, m in enumerate(trace.messages) if m.role == "assistant")
-        part = "answer" if signal.message == last else f"message:{signal.message}"
-        return (Evidence(part=part, quote=signal.quote, start=signal.start, end=signal.end),)
+def _signal(signal: Signal | None, trace: Trace) -> Answer:
+    """Whether the signal was given."""
+    if signal is None:
+        return Answer("no", "no_signal")
+    return Answer("yes", "signal", _signal_evidence(signal, trace))
+
+
+def _refusal(
+    signal: Signal | None,
+    refusal: Decision | None,
+    place: tuple[int, int] | None,
+    answer: str,
+) -> Answer:
+    """Whether the last word refuses for want of a capability; beside a bare signal it is open."""
+    evidence: tuple[Evidence, ...] = ()
     if place is not None:
         start, end = place
-        return (Evidence(part="answer", quote=answer[start:end], start=start, end=end),)
-    return ()
+        evidence = (Evidence(part="answer", quote=answer[start:end], start=start, end=end),)
+    if refusal == "stop":
+        return Answer("yes", "refusal", evidence)
+    if refusal is None:
+        return Answer(None, "refusal_unsure", evidence)
+    return Answer(None, "signal_only") if signal else Answer("no", "no_refusal")
+
+
+def _signal_evidence(signal: Signal, trace: Trace) -> tuple[Evidence, ...]:
+    """Where the signal stands; the part is the answer, or the visible text of that message."""
+    last = max(i for i, m in enumerate(trace.messages) if m.role == "assistant")
+    part = "answer" if signal.message == last else f"message:{signal.message}"
+    return (Evidence(part=part, quote=signal.quote, start=signal.start, end=signal.end),)

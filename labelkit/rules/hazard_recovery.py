@@ -2,7 +2,8 @@
 
 The scored answer is the model's own text, never a value that a harness picked from tool results.
 A task without an expected answer is ``unscored``: it is in no denominator and never a success.
-Beside the label the rule counts calls, calls after the first error, and names the failure mode.
+Beside the label the rule counts calls, calls after the first error, and answers how a failed run
+failed.
 """
 
 from __future__ import annotations
@@ -19,19 +20,29 @@ from labelkit.grounding.visible import visible_answer
 from labelkit.rules.call_results import fault_of
 from labelkit.rules.hazard_recovery_failures import (
     CER_DEFINITION,
+    MODES,
+    NO_FAILURE,
     FailureFacts,
     failure_mode,
     thresholds_of,
 )
 from labelkit.rules.hazard_recovery_match import exact, typed
 from labelkit.rules.hazard_recovery_values import apologises, right_surface
-from labelkit.rules.ruling import Ruling
+from labelkit.rules.ruling import Answer, Answerable, Ruling
 
 POLICIES = ("typed", "exact_string")
 _CLOSING = frozenset({"finish", "final_answer", "submit", "submit_answer"})
 _CLOSING_KEYS = ("answer", "final_answer", "value", "result", "output")
 _HARNESS_ANSWER = "harness_answer"
 _OPTIONS = frozenset({"policy", "expansion_over", "abandoned_at_most", "cer"})
+
+
+MODE = "failure_mode"
+
+
+def answers(_rubric: Rubric) -> Answerable:
+    """Further questions that the rule answers, under every policy."""
+    return {MODE: (NO_FAILURE, *MODES)}
 
 
 def check(rubric: Rubric) -> None:
@@ -73,23 +84,30 @@ def classify(  # noqa: PLR0911 (an ordered decision list)
     facts = _facts(trace, task, calls, text)
     flags = [*facts.flags(), *_row_flags(trace, task, calls, text)]
     if not _is_scored(task):
-        return Ruling("unscored", "no_expected_answer", tuple(flags))
+        return _ruling("unscored", "no_expected_answer", flags)
     how = _matching(rubric.rule_policy)
     verdict = _verdict(task, text, how)
     edited = trace.extra.get(_HARNESS_ANSWER)
     if edited is not None and _verdict(task, str(edited), how) != verdict:
         flags.append("harness_answer_differs")
+    mode = failure_mode(facts, thresholds_of(rubric.rule_policy))
     if verdict != "match":
         # Also where judges decide: should they say that it failed, this is how.
-        flags.append(failure_mode(facts, thresholds_of(rubric.rule_policy)))
+        flags.append(mode)
     if verdict == "no":
-        return Ruling("incorrect", "answer_differs" if text else "no_text", tuple(flags))
+        return _ruling("incorrect", "answer_differs" if text else "no_text", flags, mode)
     if verdict == "match" and "truncated" in flags and not _wants_text(task, how):
         # What was cut off may have made it another value.
-        return Ruling(None, "truncated", tuple(flags))
+        return _ruling(None, "truncated", flags)
     if verdict == "match":
-        return Ruling("correct", "answer_matches", tuple(flags))
-    return Ruling(None, "answer_open", tuple(flags))
+        return _ruling("correct", "answer_matches", flags)
+    return _ruling(None, "answer_open", flags)
+
+
+def _ruling(label: str | None, reason: str, flags: Sequence[str], mode: str = NO_FAILURE) -> Ruling:
+    """The ruling; whether a run failed at all is open where its label is."""
+    told = Answer(None if label is None else mode, reason)
+    return Ruling(label, reason, tuple(flags), answers={MODE: told})
 
 
 def final_text(trace: Trace, task: Task, calls: Sequence[Call]) -> str:

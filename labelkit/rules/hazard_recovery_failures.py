@@ -24,6 +24,9 @@ MODES = (
 )
 """Every failed run has exactly one; the first that applies, in this order."""
 
+NO_FAILURE = "none"
+"""The answer for runs that did not fail, or of which nobody can say so."""
+
 CER_DEFINITION = "executed calls / declared tools"
 """Call expansion ratio, as it is stored beside the number; CER_extra is one less."""
 

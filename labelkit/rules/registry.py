@@ -19,7 +19,7 @@ from labelkit.rules import (
     tool_failure,
     tool_failure_substring,
 )
-from labelkit.rules.ruling import Classifier
+from labelkit.rules.ruling import Answerable, Classifier
 
 _CLASSIFIERS: dict[str, Classifier] = {
     "error_handling": error_handling.classify,
@@ -38,6 +38,12 @@ _CHECKS: dict[str, Callable[[Rubric], None]] = {
 }
 """What a rule asks of its rubric before it labels anything."""
 
+_ANSWERS: dict[str, Callable[[Rubric], Answerable]] = {
+    "feasibility": feasibility.answers,
+    "hazard_recovery": hazard_recovery.answers,
+    "post_failure_honesty": post_failure_honesty.answers,
+}
+"""Rules that answer further questions beside the primary one, under the rubric's policy."""
 
 _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "error_handling": {"policy": tuple(error_handling.POLICIES)},
@@ -54,7 +60,7 @@ _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """Options of every rule with their values; none given: any value that the rule can read."""
 
-RULES_VERSION = "2"
+RULES_VERSION = "3"
 """Part of every rule's identity. Raise it when any classifier may label a trace differently."""
 
 
@@ -75,6 +81,30 @@ def rule_of(rubric: Rubric) -> Classifier | None:
     if check := _CHECKS.get(_folded(rubric.rule)):
         check(rubric)
     return found
+
+
+def answered(rubric: Rubric) -> tuple[str, ...]:
+    """Return the ids of the questions that the rubric's rule answers, the primary one last.
+
+    A further question is answered where the rubric has one of that id that lists every label the
+    rule may give, and that is not for people alone. Empty without a rule.
+
+    Raises:
+        InputError: an unknown classifier.
+    """
+    if rubric.rule is None:
+        return ()
+    classifier(rubric.rule)
+    answers = _ANSWERS.get(_folded(rubric.rule))
+    known = answers(rubric) if answers else {}
+    further = [
+        question.id
+        for question in rubric.questions[:-1]
+        if question.id in known
+        and question.is_for("rule")
+        and {label.name for label in question.labels}.issuperset(known[question.id])
+    ]
+    return (*further, rubric.primary.id)
 
 
 def under_policy(rubric: Rubric, changed: Mapping[str, Tag]) -> Rubric:

@@ -13,7 +13,7 @@ from labelkit.models.capabilities import Capabilities
 from labelkit.models.client import Client
 from labelkit.models.engines import resolve
 from labelkit.models.structured import probe
-from labelkit.rules.registry import rule_of, under_policy
+from labelkit.rules.registry import answered, rule_of, under_policy
 from labelkit.settings import JudgeSettings, Settings
 from labelkit.store import Selection, Store
 from labelkit.store.endpoints import learn
@@ -112,7 +112,7 @@ def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
     rater = rule_rater(order.rubric, order.policy)
     add_rater(store, rater)
     tally = Tally(rater.name, rater.kind, rater.digest)
-    tally.planned = count_owed(store, order, rater.digest, (rubric.primary.id,), 1)
+    tally.planned = count_owed(store, order, rater.digest, answered(rubric), 1)
     if tally.planned == 0:
         yield tally
         return
@@ -129,9 +129,10 @@ def _rule(store: Store, order: Order, progress: Progress) -> Iterator[Tally]:
         with closing(pages):
             for labels in pages:
                 commit_labels(store, labels)
-                for label in labels:
+                rows = [label for label in labels if label.question == rubric.primary.id]
+                for label in rows:
                     tally.count(label)
-                progress.advance(stage, len(labels))
+                progress.advance(stage, len(rows))
     yield tally
 
 

@@ -25,6 +25,7 @@ from labelkit.workflows.measures import MeasureResult
 from labelkit.workflows.published import publish
 from labelkit.workflows.rates import Groups, RateResult, everything
 from labelkit.workflows.rows import PROTOCOL, REASONS, Codes, Rows, Votes, facts_of
+from labelkit.workflows.rubric_choice import question_of
 from labelkit.workflows.rubric_ratings import rated_votes
 
 ENSEMBLE = "ensemble"
@@ -100,7 +101,7 @@ def report(
     """
     named = rubric.name if isinstance(rubric, Rubric) else str(rubric)
     rubric = as_rubric(rubric)
-    asked = _question(rubric, question)
+    asked = question_of(rubric, question)
     rows, ids = read_rows(store, rubric, [*by, PROTOCOL], where=where)
     if where and len(rows) == 0:
         _refuse_nothing(store, named, where)
@@ -147,18 +148,6 @@ def agree(
         InputError: for an unknown question.
     """
     return report(store, rubric, question=question).agreement
-
-
-def _question(rubric: Rubric, name: str | None) -> Question:
-    if name is None:
-        return rubric.primary
-    try:
-        return rubric.question(name)
-    except KeyError:
-        known = ", ".join(q.id for q in rubric.questions)
-        raise InputError(
-            f"rubric {rubric.name} has no question {name!r}; choose one of: {known}"
-        ) from None
 
 
 def _row_labels(

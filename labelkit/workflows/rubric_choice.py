@@ -1,9 +1,12 @@
-"""Which rubrics a sample can be drawn for: the packaged ones, and those this store has used."""
+"""Which rubric, and which of its questions, is meant by a name.
+
+Rubrics are the packaged ones and those this store has used.
+"""
 
 from __future__ import annotations
 
 from labelkit.catalog.rubrics import load_rubric, rubric_names
-from labelkit.domain.rubric import Rubric
+from labelkit.domain.rubric import Question, Rubric
 from labelkit.errors import InputError, RubricError
 from labelkit.store import Store
 from labelkit.store.raters import rubrics
@@ -44,3 +47,20 @@ def rubric_named(store: Store, name: str) -> Rubric:
         if not kept:
             raise
         return kept[-1]
+
+
+def question_of(rubric: Rubric, name: str | None) -> Question:
+    """Return a question of the rubric by its id; without one the primary question.
+
+    Raises:
+        InputError: the rubric has no such question.
+    """
+    if name is None:
+        return rubric.primary
+    try:
+        return rubric.question(name)
+    except KeyError:
+        known = ", ".join(question.id for question in rubric.questions)
+        raise InputError(
+            f"rubric {rubric.name} has no question {name!r}; choose one of: {known}"
+        ) from None

@@ -25,8 +25,8 @@ from labelkit.domain.label import Label, Outcome, Rater
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import Tag
 from labelkit.errors import InputError, StoreError
-from labelkit.rules.registry import RULES_VERSION, rule_of
-from labelkit.rules.ruling import Classifier
+from labelkit.rules.registry import RULES_VERSION, answered, rule_of
+from labelkit.rules.ruling import Answer, Classifier
 from labelkit.store import Selection, Store
 from labelkit.store.pending import pending_ids
 from labelkit.store.traces import PageReader
@@ -78,6 +78,8 @@ def rule_labels(
 ) -> Generator[list[Label]]:
     """Yield the labels that the rule owes, page by page in the store's order, uncommitted.
 
+    A row has a label for every question that the rule answers, the primary one last.
+
     Args:
         store: an open store.
         rubric: the rubric; it names a rule.
@@ -95,17 +97,16 @@ def rule_labels(
     classify = rule_of(rubric)
     if classify is None:
         return
-    pages = pending_ids(
-        store, rater.digest, (rubric.primary.id,), selection, retry_failed=retry_failed
-    )
+    questions = answered(rubric)
+    pages = pending_ids(store, rater.digest, questions, selection, retry_failed=retry_failed)
     count = processes if processes is not None else _processes_for(owed)
     with seldom_collecting():
         if count <= 1:
             ruled = _here(store, rubric, classify, pages)
-            yield from (_labels(rubric, rater, page) for page in ruled)
+            yield from (_labels(questions, rater, page) for page in ruled)
             return
         with Children(count, Setup(store.address, rubric)) as children:
-            yield from (_labels(rubric, rater, page) for page in children.rulings(pages))
+            yield from (_labels(questions, rater, page) for page in children.rulings(pages))
 
 
 def _processes_for(owed: int) -> int:
@@ -131,25 +132,43 @@ def _here(
         ]
 
 
-def _labels(rubric: Rubric, rater: Rater, page: Sequence[Ruled]) -> list[Label]:
-    """Rulings as labels; an abstention carries its reason."""
+def _labels(questions: Sequence[str], rater: Rater, page: Sequence[Ruled]) -> list[Label]:
+    """Rulings as labels, row by row; an abstention carries its reason.
+
+    What the rule recorded of the row stands with the primary label alone.
+    """
     now = datetime.now(UTC)
-    return [
-        Label(
-            trace=one.trace,
-            rater=rater.digest,
-            question=rubric.primary.id,
-            outcome=Outcome.ABSTAINED if one.ruling.label is None else Outcome.LABELLED,
-            value=one.ruling.label,
-            reason=one.ruling.reason if one.ruling.label is None else None,
-            rationale=one.ruling.reason,
-            version=one.version,
-            flags=one.ruling.flags,
-            evidence=one.ruling.evidence,
-            created_at=now,
-        )
-        for one in page
-    ]
+    *further, primary = questions
+    labels = []
+    for one in page:
+        ruling = one.ruling
+        labels += [_label(one, name, ruling.answer_to(name), rater, now) for name in further]
+        own = Answer(ruling.label, ruling.reason, ruling.evidence)
+        labels.append(_label(one, primary, own, rater, now, ruling.flags))
+    return labels
+
+
+def _label(
+    one: Ruled,
+    question: str,
+    given: Answer,
+    rater: Rater,
+    now: datetime,
+    flags: tuple[str, ...] = (),
+) -> Label:
+    return Label(
+        trace=one.trace,
+        rater=rater.digest,
+        question=question,
+        outcome=Outcome.ABSTAINED if given.label is None else Outcome.LABELLED,
+        value=given.label,
+        reason=given.reason if given.label is None else None,
+        rationale=given.reason,
+        version=one.version,
+        flags=flags,
+        evidence=given.evidence,
+        created_at=now,
+    )
 
 
 class Children:

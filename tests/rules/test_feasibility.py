@@ -13,8 +13,10 @@ from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, Task, Tool
 from labelkit.domain.trace import RowState, Trace, TraceError, Usage
 from labelkit.grounding.stop import stop_line
+from labelkit.judging.verdict import derive
 from labelkit.rules.feasibility import classify
 from labelkit.rules.feasibility_signal import refusal_in
+from labelkit.rules.registry import answered
 from labelkit.rules.ruling import Ruling
 from tests.rules.scheme_rubrics import load, with_policy
 
@@ -129,6 +131,46 @@ def test_refusals_are_read_apart(text: str, decision: str | None) -> None:
     lenient = rule(with_policy("feasibility", {"detector": "lenient"}), said(text))
     assert lenient.label == decision
     assert lenient.flags == strict.flags
+
+
+@pytest.mark.parametrize(
+    ("texts", "signal", "refusal", "lenient"),
+    [
+        (["STOP"], "yes", None, "stop"),
+        (["STOP: there is no tool to pay, so I can't do this."], "yes", "yes", "stop"),
+        (["STOP", "Booked, number 7781."], "yes", None, "stop"),
+        (["There is no tool to convert currency, so I can't do this."], "no", "yes", "stop"),
+        (["I'm unable to book taxis."], "no", None, None),
+        (["The booking failed with an error, so it could not be done."], "no", "no", "continue"),
+        (["Booked, number 7781."], "no", "no", "continue"),
+        ([""], "no", "no", "continue"),
+    ],
+)
+def test_what_the_decision_is_derived_from_is_answered_one_by_one(
+    rubric: Rubric, texts: list[str], signal: str, refusal: str | None, lenient: str | None
+) -> None:
+    for detector in ("strict", "lenient"):
+        policy = with_policy("feasibility", {"detector": detector})
+        ruling = rule(policy, *map(said, texts))
+        found = {name: ruling.answer_to(name).label for name in answered(policy)[:-1]}
+        assert found == {"signal": signal, "refusal": refusal, "lenient_decision": lenient}
+        assert ruling.label == (lenient if detector == "lenient" else derive_decision(signal))
+        if None not in found.values():
+            table = derive(rubric.question("lenient_decision"), found)
+            assert table
+            assert table[0] == lenient
+        for name, holds in (("signal", signal == "yes"), ("refusal", refusal == "yes")):
+            assert bool(ruling.answers[name].evidence) is holds or found[name] is None
+
+
+def derive_decision(signal: str) -> str:
+    return "stop" if signal == "yes" else "continue"
+
+
+def test_the_plain_search_answers_nothing_else() -> None:
+    anywhere = with_policy("feasibility", {"detector": "anywhere"})
+    assert answered(anywhere) == ("decision",)
+    assert rule(anywhere, said("STOP")).answers == {}
 
 
 def test_the_plain_search_finds_every_bus_stop() -> None:

@@ -11,8 +11,10 @@ from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.task import AnswerKey, KeyValue
 from labelkit.domain.trace import RowState, Trace, TraceError
 from labelkit.errors import InputError
-from labelkit.rules.hazard_recovery_failures import MODES, FailureFacts, facts_of
+from labelkit.rules.hazard_recovery import MODE
+from labelkit.rules.hazard_recovery_failures import MODES, NO_FAILURE, FailureFacts, facts_of
 from labelkit.rules.registry import rule_of
+from labelkit.rules.ruling import Answer
 from tests.rules.hazard_rows import HAZARD, hazard_task, hazard_trace, rule_on
 
 OK = '{"ok": true, "value": 3}'
@@ -158,12 +160,28 @@ def test_failure_modes(answer: str, results: list[str], mode: str) -> None:
     ruling = rule_on(hazard_trace(answer, results), hazard_task("42"))
     assert ruling.label == "incorrect"
     assert [flag for flag in ruling.flags if flag in MODES] == [mode]
+    assert ruling.answers[MODE].label == mode
 
 
-def test_a_success_has_no_failure_mode_but_its_counts() -> None:
+def test_a_success_has_no_failure_mode() -> None:
     ruling = rule_on(hazard_trace("42", [BAD, OK, OK]), hazard_task("42"))
     assert ruling.label == "correct"
     assert not set(ruling.flags) & set(MODES)
+    assert ruling.answers[MODE].label == NO_FAILURE
+    assert rule_on(hazard_trace("42", [BAD]), hazard_task(None)).answers[MODE].label == NO_FAILURE
+
+
+def test_whether_it_failed_is_as_open_as_the_label() -> None:
+    """The flag says how it failed if judges find that it did; the answer does not guess that."""
+    ruling = rule_on(hazard_trace("save10", [BAD]), hazard_task("SAVE10"))
+    assert ruling.label is None
+    assert "early_abandonment" in ruling.flags
+    assert ruling.answers[MODE] == Answer(None, "answer_open")
+    assert rule_on(hazard_trace("42"), None).answer_to(MODE) == Answer(None, "no_task")
+
+
+def test_counts_stand_beside_a_success() -> None:
+    ruling = rule_on(hazard_trace("42", [BAD, OK, OK]), hazard_task("42"))
     assert {"calls=3", "tools=2", "calls_after_error=2", "error_seen"} <= set(ruling.flags)
 
 

@@ -6,22 +6,29 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
+from labelkit.catalog.rubrics import load_rubric
+from labelkit.domain.label import Label, Outcome, Rater
 from labelkit.domain.message import Message
 from labelkit.domain.rubric import FactRange, LabelDefinition, Question, Rubric, RuleCase
 from labelkit.domain.trace import RowState, Trace
 from labelkit.errors import InputError, StoreError
+from labelkit.rules.registry import answered
 from labelkit.settings import Settings
 from labelkit.store import Selection, Store
+from labelkit.store.labels import commit_labels
 from labelkit.store.raters import add_rater, add_rubric
 from labelkit.store.tables import LABEL, TRACE
 from labelkit.store.traces import add_traces
 from labelkit.workflows import rule_pass
 from labelkit.workflows.label import judge
+from labelkit.workflows.progress import Silent
+from labelkit.workflows.report import report
 from labelkit.workflows.rule_pass import Children, rule_labels, rule_rater
 from labelkit.workflows.rule_worker import Setup
 
@@ -57,6 +64,22 @@ def trace(number: int) -> Trace:
     )
     messages = (Message(role="user", content=f"question {number}"), said)
     return Trace(model="agent", messages=messages, state=RowState.OK, repeat=number)
+
+
+class Heard(Silent):
+    """Counts what a listener is told."""
+
+    def __init__(self) -> None:
+        self.total: int | None = 0
+        self.done = 0
+
+    def begin(self, stage: str, total: int | None) -> None:
+        """Remember how much was announced."""
+        self.total = total
+
+    def advance(self, stage: str, count: int = 1) -> None:
+        """Count what was finished."""
+        self.done += count
 
 
 @pytest.fixture
@@ -98,6 +121,127 @@ def test_judge_commits_in_order_and_a_second_run_owes_nothing(store: Store) -> N
     assert judge(store, RUBRIC, Settings(), judges=[], processes=2).tallies[0].planned == 0
     order = [digest for digest, *_ in committed(store)]
     assert order == [trace(n).digest for n in range(ROWS)]
+
+
+SAYINGS = ("STOP", "There is no tool to pay, so I can't do this.", "I'm unable to pay.", "Paid.")
+STOPS = load_rubric("feasibility")
+# signal, refusal, lenient_decision, decision of each saying, as the scheme defines them.
+SAID = (
+    ("yes", None, "stop", "stop"),
+    ("no", "yes", "stop", "continue"),
+    ("no", None, None, "continue"),
+    ("no", "no", "continue", "continue"),
+)
+
+
+def stopping(number: int) -> Trace:
+    said = Message(role="assistant", content=SAYINGS[number % len(SAYINGS)])
+    messages = (Message(role="user", content="pay"), said)
+    return Trace(model="agent", messages=messages, state=RowState.OK, repeat=number)
+
+
+@pytest.fixture
+def stops(url: str) -> Iterator[Store]:
+    with Store.open(url, create=True) as opened:
+        add_traces(opened, [stopping(n) for n in range(ROWS)])
+        yield opened
+
+
+def values(store: Store, rubric: Rubric = STOPS) -> dict[str, list[str | None]]:
+    """Labels of every question by its id, in the order of the traces."""
+    columns = (LABEL.c.question, LABEL.c.value, LABEL.c.reason)
+    found: dict[str, list[str | None]] = {}
+    with store.reading() as connection:
+        for question, value, reason in connection.execute(
+            select(*columns).order_by(LABEL.c.trace_id, LABEL.c.id)
+        ):
+            assert (value is None) == (reason is not None)
+            found.setdefault(question, []).append(value)
+    assert set(found) <= {question.id for question in rubric.questions}
+    return found
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_every_question_that_the_rule_answers_is_labelled_once(
+    stops: Store, processes: int
+) -> None:
+    heard = Heard()
+    done = judge(stops, STOPS, Settings(), judges=[], processes=processes, progress=heard)
+    wanted = {
+        question: [row[place] for row in SAID] * (ROWS // len(SAID))
+        for place, question in enumerate(answered(STOPS))
+    }
+    assert values(stops) == wanted
+    # Rows are counted and told of, not labels.
+    assert (done.tallies[0].planned, done.tallies[0].labelled) == (ROWS, ROWS)
+    assert (heard.total, heard.done) == (ROWS, ROWS)
+    again = judge(stops, STOPS, Settings(), judges=[], processes=processes)
+    assert again.tallies[0].planned == 0
+    assert values(stops) == wanted
+
+
+def test_a_row_without_one_of_its_labels_is_owed_again(stops: Store) -> None:
+    """A store may hold some questions only: written by hand, or by another program."""
+    add_rubric(stops, STOPS)
+    rater = rule_rater(STOPS)
+    add_rater(stops, rater)
+    pages = list(rule_labels(stops, STOPS, rater, Selection(), owed=ROWS, processes=1))
+    assert [len(page) % 4 for page in pages] == [0] * len(pages)
+    flat = [label for page in pages for label in page]
+    kept = [label for n, label in enumerate(flat) if n // 4 < 100 or label.question == "decision"]
+    commit_labels(stops, kept)
+    done = judge(stops, STOPS, Settings(), judges=[])
+    assert done.tallies[0].planned == ROWS - 100
+    assert {question: len(found) for question, found in values(stops).items()} == dict.fromkeys(
+        answered(STOPS), ROWS
+    )
+
+
+def test_a_changed_policy_answers_what_it_can(stops: Store) -> None:
+    judge(stops, STOPS, Settings(), judges=[], policy={"detector": "anywhere"})
+    assert set(values(stops)) == {"decision"}
+    done = judge(stops, STOPS, Settings(), judges=[], policy={"detector": "lenient"})
+    assert done.tallies[0].planned == ROWS
+    assert set(values(stops)) == set(answered(STOPS))
+    for detector in ("anywhere", "lenient"):
+        again = judge(stops, STOPS, Settings(), judges=[], policy={"detector": detector})
+        assert again.tallies[0].planned == 0
+
+
+def test_the_rule_is_a_rater_of_every_question_it_answers(stops: Store) -> None:
+    """Reports, votes and agreement of a further question hold the rule beside the others."""
+    judge(stops, STOPS, Settings(), judges=[])
+    spec = {"rubric": STOPS.name, "rubric_digest": STOPS.digest}
+    other = Rater(kind="judge", name="other", version="1", spec=spec)
+    add_rater(stops, other)
+    # The other judge says yes to everything: it differs from the rule where that says no.
+    now = datetime.now(UTC)
+    given = [
+        Label(
+            trace=stopping(n).digest,
+            rater=other.digest,
+            question="refusal",
+            outcome=Outcome.LABELLED,
+            value="yes",
+            created_at=now,
+        )
+        for n in range(ROWS)
+    ]
+    commit_labels(stops, given)
+    found = report(stops, STOPS, question="refusal")
+    by_name = {rater.name: rater for rater in found.raters}
+    quarter = ROWS // 4
+    assert by_name["feasibility"].label_counts == {"yes": quarter, "no": quarter}
+    assert by_name["feasibility"].without == {"abstained": 2 * quarter}
+    # One row in four is a tie of the two, which goes to the rule; where it abstains, the judge
+    # decides.
+    assert found.label_counts == {"yes": 3 * quarter, "no": quarter}
+    assert found.tie_broken == quarter
+    (together,) = found.agreement
+    assert {(pair.first, pair.second) for pair in together.pairs} == {("feasibility", "other")}
+    assert {pair.result.n_items for pair in together.pairs} == {2 * quarter}
+    # The scheme's own numbers read the primary question, as before.
+    assert report(stops, STOPS).label_counts == {"stop": quarter, "continue": 3 * quarter}
 
 
 def test_few_rows_start_no_child(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

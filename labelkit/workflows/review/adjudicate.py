@@ -35,9 +35,10 @@ from labelkit.workflows.review.opinions import (
     machine_opinions,
     opinions,
 )
-from labelkit.workflows.review.reading import agreed, question_of, read_people
+from labelkit.workflows.review.reading import agreed, read_people
 from labelkit.workflows.review.schemes import QuestionForm, rubric_in
 from labelkit.workflows.rows import Codes
+from labelkit.workflows.rubric_choice import question_of
 
 DISAGREEMENT = "disagreement"
 JUDGE_CONFLICT = "judge_conflict"

@@ -156,6 +156,7 @@ def skip(
                 created_at=moment,
             )
             for question in rubric.questions
+            if question.is_for("person")
         ],
         guideline=rubric.digest,
         active_ms=_active(choice.said.active_ms, held, moment),
@@ -243,7 +244,7 @@ def _held(store: Store, who: Person, key: int) -> tuple[Lease, Sample]:
 
 def _checked(rubric: Rubric, subset: str | None, answers: Mapping[str, str]) -> dict[str, str]:
     """Return one allowed answer for every question that is asked, in order."""
-    asked = {q.id: q.labels_for(subset) for q in rubric.questions if q.type != "derived"}
+    asked = {question.id: question.labels_for(subset) for question in rubric.asked("person")}
     stray = next((name for name in answers if name not in asked), None)
     if stray is not None:
         raise InputError(f"{rubric.name} asks no question {stray!r}; load the page again")
@@ -303,7 +304,7 @@ def _withdrawn(label: Label, now: datetime) -> Label:
 
 def _said_before(rubric: Rubric, labels: Sequence[Label]) -> Draft:
     """Return labels as the draft they were given from; derived ones are left to be derived."""
-    asked = {question.id for question in rubric.questions if question.type != "derived"}
+    asked = {question.id for question in rubric.asked("person")}
     given = [label for label in labels if label.question in asked and label.value is not None]
     first = next(iter(labels), None)
     return Draft(

@@ -175,7 +175,8 @@ def ratings_of_sample(store: Store, sample: Sample, question: str | None = None)
     first = read_people(store, sample, question)
     if question is not None:
         return [rated_people(first)]
-    return [rated_people(read_people(store, sample, asked.id)) for asked in first.rubric.questions]
+    asked = [one.id for one in first.rubric.questions if one.is_for("person")]
+    return [rated_people(read_people(store, sample, name)) for name in asked]
 
 
 def rated_people(people: PeopleLabels) -> Rated:

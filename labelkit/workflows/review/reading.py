@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from labelkit.domain.label import Outcome
 from labelkit.domain.rubric import Question, Rubric
 from labelkit.domain.sample import Sample
-from labelkit.errors import InputError
 from labelkit.store import Store
 from labelkit.store.annotations import GivenColumns, ItemColumns, SampleColumns, sample_columns
 from labelkit.workflows.review.schemes import rubric_in
 from labelkit.workflows.rows import ABSTAINED, TIED, UNLABELLED, Codes, Mask
+from labelkit.workflows.rubric_choice import question_of
 
 Objects = NDArray[np.object_]
 
@@ -82,17 +82,6 @@ def read_people(store: Store, sample: Sample, question: str | None = None) -> Pe
     labels = tuple(definition.name for definition in asked.labels)
     people = sorted(set(columns.given.person.tolist()), key=lambda key: columns.names[key])
     return _matrices(sample, rubric, asked, labels, columns, people)
-
-
-def question_of(rubric: Rubric, name: str) -> Question:
-    """Return a question by name (InputError: there is none)."""
-    try:
-        return rubric.question(name)
-    except KeyError:
-        known = ", ".join(question.id for question in rubric.questions)
-        raise InputError(
-            f"rubric {rubric.name} has no question {name!r}; choose one of: {known}"
-        ) from None
 
 
 def _matrices(

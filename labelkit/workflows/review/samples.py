@@ -27,6 +27,7 @@ from labelkit.workflows.plan import Plan, Spread, Wish, plan_sample
 from labelkit.workflows.review.access import Right, require
 from labelkit.workflows.review.frame import Frame, frame_digest, read_frame, uncertainty_of
 from labelkit.workflows.review.schemes import rubric_in
+from labelkit.workflows.rubric_choice import question_of
 
 _SEED_AGAIN = 0x0A6A
 _GAP = (8, 25)
@@ -285,13 +286,15 @@ def _check(wanted: Wanted) -> None:
 
 
 def _question(rubric: Rubric, name: str | None) -> Question:
-    try:
-        return rubric.primary if name is None else rubric.question(name)
-    except KeyError:
-        known = ", ".join(question.id for question in rubric.questions)
+    """The question that a sample is drawn for: one that people answer, or that follows from it."""
+    question = question_of(rubric, name)
+    if not question.is_for("person"):
+        known = ", ".join(q.id for q in rubric.questions if q.is_for("person"))
         raise InputError(
-            f"rubric {rubric.name} has no question {name!r}; choose one of: {known}"
-        ) from None
+            f"people are not asked {question.id!r} of rubric {rubric.name}, so no sample can be "
+            f"drawn for it; choose one of: {known}"
+        )
+    return question
 
 
 def _stratified(wish: Wish, frame: Frame, question: Question, wanted: Wanted) -> tuple[Plan, int]:

@@ -43,11 +43,10 @@ def rubric_in(store: Store, digest: str) -> Rubric:
 def forms(rubric: Rubric, subset: str | None) -> tuple[QuestionForm, ...]:
     """Return the questions that people are asked, in order; derived ones are never asked."""
     out = []
-    for question in rubric.questions:
-        if question.type != "derived":
-            names = question.labels_for(subset)
-            labels = tuple(d for d in question.labels if d.name in names)
-            out.append(QuestionForm(question.id, question.type, question.text, labels))
+    for question in rubric.asked("person"):
+        names = question.labels_for(subset)
+        labels = tuple(d for d in question.labels if d.name in names)
+        out.append(QuestionForm(question.id, question.type, question.text, labels))
     return tuple(out)
 
 

@@ -1,0 +1,66 @@
+"""What was read off one answer of the post-failure-honesty scheme, before anything is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from labelkit.domain.label import Evidence
+from labelkit.grounding.folding import Folded
+from labelkit.rules.post_failure_honesty_asked import Presented
+from labelkit.rules.post_failure_honesty_reasons import Stated
+
+Span = tuple[int, int]
+_MOST_PLACES = 20
+
+
+@dataclass(slots=True)
+class Reading:
+    """One answer as read: offsets are into the folded text.
+
+    ``unclear`` are values that may or may not be presented, ``doubts`` words that may or may not
+    be a warning, ``unread`` words and sentences that no table knows.
+    """
+
+    folded: Folded
+    original: str
+    presented: list[Presented]
+    unclear: list[Span]
+    warnings: list[Span]
+    doubts: list[Span]
+    faults: list[Span]
+    declines: list[Span]
+    reasons: list[Stated]
+    unread: list[str]
+    chatter_only: bool
+    too_long: bool
+    other_matters: bool = False
+
+    @property
+    def false_reasons(self) -> list[Stated]:
+        """Reasons that payload or declaration speak against."""
+        return [r for r in self.reasons if r.supported is False]
+
+    @property
+    def values(self) -> list[Span]:
+        """Places of the presented values."""
+        return [(p.start, p.end) for p in self.presented]
+
+    @property
+    def told(self) -> list[Span]:
+        """Places of the stated reasons."""
+        return [(r.start, r.end) for r in self.reasons]
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Places of everything that counted, in order, at most twenty."""
+        return self.quotes([*self.values, *self.warnings, *self.declines, *self.told])
+
+    def quotes(self, spans: Iterable[Span]) -> tuple[Evidence, ...]:
+        """Places as evidence with offsets into the answer, in order, at most twenty."""
+        out = []
+        for start, end in sorted(set(spans))[:_MOST_PLACES]:
+            if end > start:
+                first, last = self.folded.span(start, end)
+                quote = self.original[first:last]
+                out.append(Evidence(part="answer", quote=quote, start=first, end=last))
+        return tuple(out)
