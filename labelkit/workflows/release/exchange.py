@@ -142,7 +142,7 @@ def _given(
     given = []
     for (name, question, repeat), label in sorted(force.items(), key=lambda pair: pair[0]):
         if question not in asked:
-            left_out["labels that follow from other answers"] += 1
+            left_out["labels that follow from other answers or from counts"] += 1
         elif repeat:
             left_out["repeated labels"] += 1
         elif label.value is None:
@@ -165,8 +165,12 @@ def _names(raters: Mapping[str, Rater]) -> dict[str, str]:
 
 
 def asked_of(rubric: Rubric) -> tuple[Question, ...]:
-    """Return the questions that a rater answers; others follow from them."""
-    return tuple(question for question in rubric.questions if question.type != "derived")
+    """Return the questions that somebody is asked; others follow from them, or a rule counts."""
+    return tuple(
+        question
+        for question in rubric.questions
+        if question.type != "derived" and question.asked_of != ("rule",)
+    )
 
 
 def conversation(trace: Trace, said: str) -> list[dict[str, str]]:

@@ -50,7 +50,7 @@ def test_label_studio_holds_every_label_in_force(made: Made, source: Store, tmp_
     for task in tasks:
         for one in task["annotations"]:
             (result,) = [r for r in one["result"] if r["type"] == "choices"]
-            who = one["completed_by"]["email"]
+            who = one["completed_by"]["email"].removesuffix("@labelkit.invalid")
             held.add((task["data"]["trace"], who, result["value"]["choices"][0]))
         for one in task["predictions"]:
             choice, reason = one["result"]
@@ -76,7 +76,7 @@ def test_argilla_suggests_one_machine_and_tells_of_the_others(
     assert {record["suggestions"]["q"]["agent"] for record in records} == {"rule"}
     people = [answer["user_id"] for r in records for answer in r["responses"].get("q", ())]
     assert len(people) == 12
-    assert all(name.startswith("annotator-") for name in people)
+    assert len(set(people)) == 2
     assert {record["status"] for record in records} == {"completed", "pending"}
     first = exchange(source, rubric, tmp_path / "first.json", argilla_record(None))
     assert first.left_out["labels of further machines"] == 8  # the judge comes first by name
@@ -163,7 +163,9 @@ def test_machines_of_one_name_are_told_apart_and_repeats_are_counted(tmp_path: P
 
 
 def test_the_interface_offers_exactly_the_asked_labels() -> None:
-    view = ET.fromstring(label_studio_config(desk.DERIVED))
+    counted = desk.yes_no("counted").model_copy(update={"asked_of": ("rule",)})
+    scheme = desk.DERIVED.model_copy(update={"questions": (counted, *desk.DERIVED.questions)})
+    view = ET.fromstring(label_studio_config(scheme))
     offered = {
         choices.get("name"): [choice.get("value") for choice in choices]
         for choices in view.iter("Choices")
@@ -178,7 +180,7 @@ def test_derived_labels_are_counted_not_sent(tmp_path: Path) -> None:
         desk.judge(store, traces, ["yes", "no"], desk.DERIVED, question="asserts")
         done = exchange(store, desk.DERIVED, tmp_path / "out.json", label_studio_task)
     assert done.labels == 2
-    assert done.left_out == {"labels that follow from other answers": 2}
+    assert done.left_out == {"labels that follow from other answers or from counts": 2}
 
 
 @pytest.mark.parametrize("tool", ["label-studio", "argilla"])

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Literal
 
 import pytest
 
@@ -15,7 +16,7 @@ from labelkit.store.labels import label_counts, labels_of
 from labelkit.store.raters import raters
 from labelkit.store.tasks import add_tasks
 from labelkit.store.traces import add_traces
-from labelkit.workflows.review import annotate, assignment, samples
+from labelkit.workflows.review import annotate, assignment, live, samples
 from labelkit.workflows.review.access import NotAllowedError
 from labelkit.workflows.review.annotate import Choice, Draft, Fate, Quote
 from tests.workflows.review import desk
@@ -219,6 +220,31 @@ def test_a_skip_needs_a_reason_and_leaves_the_item_to_others(store: Store) -> No
     receipt = annotate.undo(store, ana, sample.id, "u")
     assert receipt is not None
     assert receipt.fate is Fate.LOST
+
+
+@pytest.mark.parametrize("asked_of", [("rule",), ("judge",)])
+def test_people_are_asked_nothing_that_is_for_others(
+    store: Store, asked_of: tuple[Literal["judge", "person", "rule"], ...]
+) -> None:
+    counted = desk.yes_no("counted").model_copy(update={"asked_of": asked_of})
+    scheme = desk.rubric(counted, desk.CHOICE)
+    desk.fill(store, 2, scheme)
+    ana = desk.person(store, "ana")
+    sample = desk.drawn(store, 2, scheme)
+    offer = assignment.next_item(store, ana, sample.id)
+    assert offer is not None
+    assert [question.id for question in offer.questions] == ["q"]
+    with pytest.raises(InputError, match="asks no question 'counted'"):
+        desk.answer(store, ana, offer, {"q": "bad", "counted": "yes"})
+    desk.answer(store, ana, offer, "bad")
+    assert [label.question for label in labels_of(store, offer.trace)] == ["q"]
+    following = assignment.next_item(store, ana, sample.id)
+    assert following is not None
+    choice = Choice("s", following.lease, following.trace, Draft())
+    annotate.skip(store, ana, choice, "unclear")
+    assert [label.question for label in labels_of(store, following.trace)] == ["q"]
+    (rated,) = live.ratings_of_sample(store, sample)
+    assert rated.question == "q"
 
 
 def test_giving_back_keeps_the_draft_and_the_item_comes_last(store: Store) -> None:

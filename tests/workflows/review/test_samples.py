@@ -124,6 +124,14 @@ def test_wishes_that_do_not_fit(store: Store, wanted: Wanted, said: str) -> None
     assert samples.every_sample(store, None) == []
 
 
+def test_no_sample_is_drawn_for_a_question_that_people_are_not_asked(store: Store) -> None:
+    scene(store)
+    counted = desk.yes_no("counted").model_copy(update={"asked_of": ("rule",)})
+    scheme = desk.rubric(counted, desk.CHOICE)
+    with pytest.raises(InputError, match=r"people are not asked 'counted'.*choose one of: q$"):
+        samples.draw(store, None, scheme, Wanted(question="counted"))
+
+
 def test_a_margin_that_is_none_is_refused(store: Store) -> None:
     scene(store)
     with pytest.raises(StatisticsError, match="margin"):
