@@ -83,7 +83,7 @@ def ask(opened: Browser, *, labels: bool) -> tuple[Scheme | None, Choices, Filte
         with fourth:
             disagree = st.toggle("Raters disagree", key="disagree", on_change=to_first_page)
     text = st.text_input(
-        "Text in the trace, word for word",
+        "Text in the trace (upper and lower case are the same)",
         key="text",
         on_change=to_first_page,
         placeholder="anything",

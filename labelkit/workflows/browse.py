@@ -81,7 +81,7 @@ class Filters:
     ``rater`` and ``code`` together ask for one rater's label (an index of the question's labels)
     or state (``labelkit.workflows.rows.REASONS``); one without the other does not filter.
     ``disagreement`` keeps traces to which at least two raters gave different labels; missing labels
-    are no disagreement. ``text`` keeps traces that hold it word for word.
+    are no disagreement. ``text`` keeps traces that hold it word for word, in upper or lower case.
     """
 
     models: tuple[str, ...] = ()
