@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import click
 from labelkit.cli import console
 from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import InputError
-from labelkit.workflows.release.as_argilla import argilla_record
+from labelkit.printable import printable
+from labelkit.workflows.release.as_argilla import argilla_record, argilla_settings
 from labelkit.workflows.release.as_label_studio import label_studio_config, label_studio_task
 from labelkit.workflows.release.contents import sample_named
 from labelkit.workflows.release.exchange import Exchanged, exchange
@@ -84,10 +86,14 @@ def command(
         )
     _show_exchange(written)
     if tool == LABEL_STUDIO:
-        config = out.with_suffix(".config.xml")
-        config.write_text(label_studio_config(rubric), encoding="utf-8")
-        text = f"labelling interface for the project: {config}"
-        console.out().print(console.plain(text), soft_wrap=True)
+        said, beside = "labelling interface for the project", out.with_suffix(".config.xml")
+        text = label_studio_config(rubric)
+    else:
+        said, beside = "settings for the data set", out.with_suffix(".settings.json")
+        text = json.dumps(argilla_settings(rubric), indent=1) + "\n"
+    beside.write_text(text, encoding="utf-8", newline="\n")
+    out_line = f"{said}: {printable(str(beside))}"
+    console.out().print(console.plain(out_line), soft_wrap=True)
 
 
 def _show_exchange(done: Exchanged) -> None:

@@ -10,6 +10,7 @@ label.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from labelkit.domain.trace import Trace
 from labelkit.formats import rows
 from labelkit.formats.jsonstream import Record, json_records
 from labelkit.formats.label_studio import data_trace, digest_in
-from labelkit.formats.rating_rows import is_parquet, table_rows
+from labelkit.formats.rating_rows import is_parquet, table_header, table_rows
 from labelkit.formats.reader import BrokenRecordError, Head, Item, Notes, Rating, ReadOptions
 from labelkit.formats.records import an_object, read_each
 
@@ -26,6 +27,9 @@ TASK_SET = "argilla"
 
 _FLAT = ".responses"
 _OWN = frozenset({"id", "status", "_server_id", "metadata", "external_id", "vectors"})
+_PSEUDONYM = "annotator-"
+_USER = "6c616265-6c6b-8000-8000-00"
+"""The beginning of our ids: a UUID of version 8, whose content is up to whoever makes it."""
 
 
 class Argilla:
@@ -38,7 +42,8 @@ class Argilla:
         """Sure with fields and responses, or with flattened responses and their users."""
         if "fields" in head.keys and head.keys & {"responses", "suggestions"}:
             return 0.95
-        return 0.9 if any(key.endswith(f"{_FLAT}.users") for key in head.keys) else 0.0
+        names = table_header(head.path) if head.kind == "parquet" else head.keys
+        return 0.9 if any(name.endswith(f"{_FLAT}.users") for name in names) else 0.0
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Item]:
         """Yield items that are no traces yet, and the labels of each record."""
@@ -85,19 +90,35 @@ def _record(
             yield Rating(item, agent, question, value, number, kind="judge")
 
 
+def user_id_of(name: str) -> str:
+    """Return the id under which Argilla may know a pseudonym; any other name as it is."""
+    digits = name.removeprefix(_PSEUDONYM)
+    if name == digits or not re.fullmatch("[0-9a-f]{10}", digits):
+        return name
+    return f"{_USER}{digits}"
+
+
+def _name_of(user: Any) -> str:
+    """Return the annotator's name: the pseudonym that an id stands for, else the id."""
+    if not user:
+        return "annotator"
+    digits = str(user).removeprefix(_USER)
+    return f"{_PSEUDONYM}{digits}" if len(digits) == 10 and digits != str(user) else str(user)
+
+
 def _responses(raw: Any) -> Iterator[tuple[str, str, Any, Any]]:
     """Yield (question, person, value, status) of either version's responses."""
     if isinstance(raw, dict):
         for question, answers in raw.items():
             for answer in answers if isinstance(answers, list) else ():
                 if isinstance(answer, dict):
-                    who = str(answer.get("user_id") or "annotator")
+                    who = _name_of(answer.get("user_id"))
                     yield question, who, answer.get("value"), answer.get("status")
     for answer in raw if isinstance(raw, list) else ():
         values = answer.get("values") if isinstance(answer, dict) else None
         for question, given in values.items() if isinstance(values, dict) else ():
             value = given.get("value") if isinstance(given, dict) else given
-            who = str(answer.get("user_id") or "annotator")
+            who = _name_of(answer.get("user_id"))
             yield question, who, value, answer.get("status")
 
 
@@ -107,7 +128,7 @@ def _flat_responses(raw: dict[str, Any], flat: list[str]) -> Iterator[tuple[str,
         users = _as_long(raw.get(f"{key}.users"), len(values))
         states = _as_long(raw.get(f"{key}.status"), len(values))
         for value, user, state in zip(values, users, states, strict=True):
-            yield key.removesuffix(_FLAT), str(user or "annotator"), value, state
+            yield key.removesuffix(_FLAT), _name_of(user), value, state
 
 
 def _as_long(raw: Any, length: int) -> list[Any]:

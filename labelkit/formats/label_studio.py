@@ -5,14 +5,18 @@ else its own text. Read are results of one label: ``choices`` with one choice, `
 ``number``, ``pairwise`` and one ``taxonomy`` path; the control's ``from_name`` is the question. A
 ``textarea`` of the same annotation is the rationale. Several choices at once are no single label
 and are told; a skipped task (``was_cancelled``) is no rating.
+
+A server names annotators by number and gives every annotation the time of its import. What labelkit
+sent carries a mark with its rater, time and reason (see ``workflows.release.as_label_studio``); the
+mark counts as long as nobody changed or copied the annotation there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from labelkit.digest import canonical_json
 from labelkit.domain.trace import Trace
@@ -24,6 +28,10 @@ from labelkit.formats.records import an_object, read_each
 
 TASK_SET = "label-studio"
 
+MARK = "labelkit"
+"""Where the ``meta`` of a result says who gave the label, when and why."""
+
+_AT = "@labelkit.invalid"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _DIGEST_KEYS = ("trace", "trace_digest", "digest", "trace_id")
 _TEXT_KEYS = ("text", "answer", "response", "output", "content")
@@ -70,17 +78,53 @@ def _task(
         elif annotation.get("was_cancelled"):
             notes.lost("a task was skipped by an annotator")
         else:
-            given_at = rows.text_or_none(annotation.get("created_at"))
-            who = _person(annotation.get("completed_by"))
-            for question, value, rationale in _results(annotation.get("result"), notes):
-                yield Rating(
-                    item, who, question, value, number, rationale=rationale, given_at=given_at
-                )
+            yield from _given(annotation, item, number, notes)
     for prediction in task.get("predictions") or ():
         if isinstance(prediction, dict):
-            who = rows.text_or_none(prediction.get("model_version")) or "prediction"
-            for question, value, rationale in _results(prediction.get("result"), notes):
-                yield Rating(item, who, question, value, number, kind="judge", rationale=rationale)
+            yield from _predicted(prediction, item, number, notes)
+        else:
+            notes.lost(
+                "predictions are given by number only; an export snapshot with predictions has them"
+            )
+
+
+def _given(annotation: dict[str, Any], item: str, number: int, notes: Notes) -> Iterator[Rating]:
+    who = _person(annotation.get("completed_by"))
+    given_at = rows.text_or_none(annotation.get("created_at"))
+    as_sent = annotation.get("updated_by") is None and annotation.get("parent_annotation") is None
+    for one in _results(annotation.get("result"), notes):
+        mark = one.mark if as_sent else {}
+        yield Rating(
+            item,
+            mark.get("rater", who),
+            one.question,
+            one.label,
+            number,
+            rationale=mark.get("rationale") if "rater" in mark else one.rationale,
+            given_at=mark.get("created_at", given_at),
+        )
+        if one.mark and not as_sent:
+            notes.odd(
+                "a label from labelkit was changed or copied there; it is whose it says there"
+            )
+
+
+def _predicted(
+    prediction: dict[str, Any], item: str, number: int, notes: Notes
+) -> Iterator[Rating]:
+    who = rows.text_or_none(prediction.get("model_version")) or "prediction"
+    for one in _results(prediction.get("result"), notes):
+        why = one.mark.get("rationale") if "rater" in one.mark else one.rationale
+        yield Rating(
+            item,
+            who,
+            one.question,
+            one.label,
+            number,
+            kind="judge",
+            rationale=why,
+            given_at=one.mark.get("created_at"),
+        )
 
 
 def digest_in(data: dict[str, Any]) -> str | None:
@@ -115,15 +159,29 @@ def data_trace(
     return trace.model_copy(update={"extra": rest})
 
 
+def address_of(name: str) -> str:
+    """Return an e-mail address for an annotator who has none, as Label Studio wants one."""
+    return f"{name}{_AT}"
+
+
 def _person(raw: Any) -> str:
     """Return the annotator's name: an id, an e-mail address or an object with either."""
     if isinstance(raw, dict):
         raw = raw.get("email") or raw.get("username") or raw.get("id")
-    return "annotator" if raw is None else str(raw)
+    return "annotator" if raw is None else str(raw).removesuffix(_AT)
 
 
-def _results(raw: Any, notes: Notes) -> Iterator[tuple[str, str, str | None]]:
-    """Yield (question, label, rationale) of one annotation."""
+class _Result(NamedTuple):
+    """One label of an annotation, with what labelkit marked it with."""
+
+    question: str
+    label: str
+    rationale: str | None
+    mark: Mapping[str, str]
+
+
+def _results(raw: Any, notes: Notes) -> Iterator[_Result]:
+    """Yield the labels of one annotation."""
     entries = [e for e in raw if isinstance(e, dict)] if isinstance(raw, list) else []
     words = [text for entry in entries if (text := _words(entry))]
     rationale = "\n".join(words) or None
@@ -135,7 +193,14 @@ def _results(raw: Any, notes: Notes) -> Iterator[tuple[str, str, str | None]]:
         if label is None:
             notes.lost("a result is no single label; it was left out")
         else:
-            yield str(entry.get("from_name") or "label"), label, rationale
+            question = str(entry.get("from_name") or "label")
+            yield _Result(question, label, rationale, _mark(entry.get("meta")))
+
+
+def _mark(meta: Any) -> dict[str, str]:
+    found = meta.get(MARK) if isinstance(meta, dict) else None
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {key: value for key, value in pairs if isinstance(value, str)}
 
 
 def _words(entry: dict[str, Any]) -> str | None:

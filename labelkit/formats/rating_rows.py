@@ -8,6 +8,7 @@ statistics; here each row is wanted whole and none is kept.
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -85,14 +86,38 @@ def _first_sentence(error: Exception) -> str:
 def _parquet_rows(path: Path) -> Iterator[Record]:
     number = 0
     with _parquet(path) as file:
+        names = _class_names(file.schema_arrow.metadata)
         try:
             for batch in file.iter_batches(batch_size=_BATCH):
                 for row in batch.to_pylist():
-                    yield Record(number, row)
+                    yield Record(number, {**row, **_named(row, names)} if names else row)
                     number += 1
         except (pa.ArrowException, OSError) as error:
             why = _first_sentence(error)
             yield Record(number, broken=f"the rest of the file cannot be read ({why})")
+
+
+def _class_names(metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:
+    """Return the names behind the codes of each class column, as the `datasets` library notes."""
+    try:
+        features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
+        return {
+            column: [str(name) for name in found["names"]]
+            for column, found in features.items()
+            if isinstance(found, dict) and found.get("_type") == "ClassLabel"
+        }
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return {}
+
+
+def _named(row: dict[str, Any], names: dict[str, list[str]]) -> dict[str, Any]:
+    """The cells of class columns by name; -1 is how that library writes that there is none."""
+    found: dict[str, Any] = {}
+    for column, known in names.items():
+        code = row.get(column)
+        if isinstance(code, int):
+            found[column] = None if code == -1 else known[code] if 0 <= code < len(known) else code
+    return found
 
 
 def _csv_header(path: Path, delimiter: str | None) -> tuple[str, ...]:

@@ -196,7 +196,9 @@ def test_labels_make_the_round_trip_through_another_tool(place: Path, cli: Cli, 
     done = cli("export", "./politeness", "out.json", "--as", tool)
     assert done.code == 0, done.err
     assert "out.json: 12 items, 12 labels" in done.out
-    assert (place / "out.config.xml").exists() == (tool == "label-studio")
+    beside = {"label-studio": "out.config.xml", "argilla": "out.settings.json"}[tool]
+    assert (place / beside).exists()
+    assert beside in done.out
     other = other_folder(place, cli)
     cli("import", "traces.jsonl", "--task-set", "demo", "--in", other)
     came = cli("import", "out.json", "--rubric", "./politeness", "--in", other)

@@ -1,8 +1,9 @@
 """Items as tasks of Label Studio: people's labels as annotations, machines' as predictions.
 
-A rationale is the text area of the same annotation, so labels that were given for different
-reasons, or at different times, are annotations of their own. Label Studio takes annotations in
-when it has members whose e-mail is the annotator's name, or with its setting
+Whoever labelled an item has one annotation on it, as Label Studio counts them, with the reasons in
+its text area. A server gives an annotation back with the number of a member and the time of the
+import, so each result is marked with its rater, time and reason, which the importer reads. Label
+Studio takes annotations in when it has members with the annotators' addresses, or with its setting
 ALLOW_IMPORT_TASKS_WITH_UNKNOWN_EMAILS.
 """
 
@@ -16,6 +17,7 @@ from xml.etree import ElementTree as ET
 
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.trace import Trace
+from labelkit.formats.label_studio import MARK, address_of
 from labelkit.printable import printable
 from labelkit.workflows.release.exchange import Given, asked_of, conversation, facts
 
@@ -36,36 +38,30 @@ def label_studio_task(
 
 
 def _annotations(given: Sequence[Given]) -> Iterator[dict[str, Any]]:
-    for (rater, rationale, created_at), group in _grouped(given):
+    for rater, group in _by_rater(given):
         yield {
-            "completed_by": {"email": rater},
-            "created_at": created_at,
+            "completed_by": {"email": address_of(rater)},
+            "created_at": max(one.created_at for one in group),
             "was_cancelled": False,
             "ground_truth": False,
-            "result": _results(group, rationale),
+            "result": _results(group),
         }
 
 
 def _predictions(given: Sequence[Given]) -> Iterator[dict[str, Any]]:
-    for (rater, rationale, _), group in _grouped(given):
-        yield {"model_version": rater, "result": _results(group, rationale)}
+    for rater, group in _by_rater(given):
+        yield {"model_version": rater, "result": _results(group)}
 
 
-def _grouped(
-    given: Sequence[Given],
-) -> Iterator[tuple[tuple[str, str | None, str], list[Given]]]:
-    """Labels that one rater gave at one time for one reason."""
+def _by_rater(given: Sequence[Given]) -> Iterator[tuple[str, list[Given]]]:
+    def key(one: Given) -> str:
+        return one.rater
 
-    def key(one: Given) -> tuple[str, str, str]:
-        return one.rater, one.created_at, one.rationale or ""
-
-    for _, group in groupby(sorted(given, key=key), key=key):
-        together = list(group)
-        first = together[0]
-        yield (first.rater, first.rationale, first.created_at), together
+    for rater, group in groupby(sorted(given, key=key), key=key):
+        yield rater, list(group)
 
 
-def _results(given: Sequence[Given], rationale: str | None) -> list[dict[str, Any]]:
+def _results(given: Sequence[Given]) -> list[dict[str, Any]]:
     results = [
         {
             "id": f"{one.question}-{number}",
@@ -73,20 +69,27 @@ def _results(given: Sequence[Given], rationale: str | None) -> list[dict[str, An
             "to_name": _SHOWN,
             "type": "choices",
             "value": {"choices": [one.value]},
+            "meta": {MARK: _mark(one)},
         }
         for number, one in enumerate(given)
     ]
-    if rationale:
+    reasons = list(dict.fromkeys(one.rationale for one in given if one.rationale))
+    if reasons:
         results.append(
             {
                 "id": "rationale",
                 "from_name": "rationale",
                 "to_name": _SHOWN,
                 "type": "textarea",
-                "value": {"text": [rationale]},
+                "value": {"text": reasons},
             }
         )
     return results
+
+
+def _mark(one: Given) -> dict[str, str]:
+    said = {"rater": one.rater, "created_at": one.created_at}
+    return said | ({"rationale": one.rationale} if one.rationale else {})
 
 
 def label_studio_config(rubric: Rubric) -> str:
