@@ -40,6 +40,11 @@ SHOWN = 12
 @click.option("--judges", help="Ratings: the raters that are models, between commas.")
 @click.option("--text", help="Ratings: the column with the item's own text.")
 @click.option("--ordinal", is_flag=True, help="Ratings: the labels are steps of a scale.")
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    help="Processes that read a large JSON Lines file; default: one per core.",
+)
 @click.option("--again", is_flag=True, help="Keep rollouts twice that are known by other names.")
 @in_folder
 def command(
@@ -48,6 +53,7 @@ def command(
     rubric: str | None,
     question: str | None,
     again: bool,
+    processes: int | None,
     folder: Path,
     **stated: Any,
 ) -> None:
@@ -79,6 +85,7 @@ def command(
             progress=progress,
             again=again,
             target=wanted.target,
+            processes=processes,
         ):
             if isinstance(done, Refused):
                 refused.append(done)

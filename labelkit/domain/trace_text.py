@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -21,8 +20,7 @@ from labelkit.domain.trace import RowState, Trace
 _OPEN = ("error", "extra", "tags", "usage")
 
 
-@dataclass(frozen=True)
-class TraceText:
+class TraceText(NamedTuple):
     """One trace, written. ``text`` is what ``Trace.canonical`` returns, in UTF-8.
 
     ``digest`` is the content address over everything but ``source``. It is taken when the text is

@@ -70,7 +70,7 @@ class AnthropicMessages:
             row, ours = _parted(row)
             return chat_row(row, source, options, notes, book, _talk(ours))
 
-        return read_each(json_records(path), path, build)
+        return read_each(json_records(path, span=options.span), path, build)
 
 
 def _refuse_openai(messages: Any) -> None:

@@ -13,10 +13,12 @@ from typing import Any
 import orjson
 
 from labelkit.domain.trace import Trace
+from labelkit.formats.nesting import too_deep
 from labelkit.formats.reader import Notes
 from labelkit.grounding.calls import parse_arguments
 
 NO_TURN = "the conversation has no assistant turn: no model was rolled out, so it is no trace"
+TOO_DEEP = "the record is nested too deeply"
 BAD_ARGUMENTS = "the arguments of a call are no JSON object; the text was kept as it is"
 FOREIGN_RESULT = "a tool result names a call that was not made before it; it was kept as it is"
 
@@ -24,6 +26,16 @@ FOREIGN_RESULT = "a tool result names a call that was not made before it; it was
 def no_rollout(trace: Trace) -> bool:
     """Whether no model had its turn, though no error says why."""
     return trace.error is None and all(m.role != "assistant" for m in trace.messages)
+
+
+def examine(trace: Trace, notes: Notes) -> str | None:
+    """Note what is unusual about a trace, or return why it cannot be one."""
+    if too_deep(trace):
+        return TOO_DEEP
+    if no_rollout(trace):
+        return NO_TURN
+    check_calls(trace, notes)
+    return None
 
 
 def check_calls(trace: Trace, notes: Notes) -> None:

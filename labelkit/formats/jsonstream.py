@@ -9,6 +9,7 @@ records mean.
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -17,30 +18,52 @@ import orjson
 
 from labelkit.formats.jsondecode import NOT_UTF8, Decoder, Record, decoded, line_record
 from labelkit.formats.jsonwindow import SPACE, SPACE_COMMA, Window, element, elements, skip_list
+from labelkit.formats.reader import Span
 
 READ_BYTES = 1 << 20
 
-__all__ = ["Record", "json_records", "json_value", "member_records", "members"]
+__all__ = [
+    "Record", "json_records", "json_value", "line_spans", "member_records", "members",
+]  # fmt: skip
 
 
-def json_records(path: Path, *, quick: bool = False) -> Iterator[Record]:
+def json_records(path: Path, *, quick: bool = False, span: Span | None = None) -> Iterator[Record]:
     """Yield the records of a JSON Lines file, of one JSON array, or one object.
 
     With ``quick`` the lines of a file are decoded by a faster decoder that keeps everything but
-    integers beyond 64 bits; each such record can be asked for the exact one.
+    integers beyond 64 bits; each such record can be asked for the exact one. With ``span`` the file
+    is one of lines, of which these are read; they are numbered from 1.
 
     Constant memory for lines and arrays: the largest record and a window. A file that begins with
     ``[`` is an array; a file whose first line is no whole value and whose second line does not
     begin a new one is a single (pretty-printed) value; everything else is JSON Lines. Empty lines
     are skipped. Damaged records come back with ``broken`` set.
     """
-    shape = _shape(path)
+    shape = _shape(path) if span is None else "lines"
     if shape == "array":
         yield from _array(path)
     elif shape == "single":
         yield _single(path)
     else:
-        yield from _lines(path, quick=quick)
+        yield from _lines(path, quick=quick, span=span)
+
+
+def line_spans(path: Path, size: int) -> Iterator[Span]:
+    """Cut a file of lines into runs of whole lines, each of at least ``size`` bytes but the last.
+
+    Nothing is yielded for a file of another shape. Only the line that a cut falls into is read.
+    """
+    if _shape(path) != "lines":
+        return
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        start = 0
+        while start < end:
+            file.seek(min(start + size, end) - 1)
+            file.readline()
+            stop = file.tell()
+            yield Span(start, stop)
+            start = stop
 
 
 def json_value(data: bytes, number: int = 1) -> Record:
@@ -125,11 +148,12 @@ def _next_full_line(file: IO[bytes]) -> bytes:
     return b""
 
 
-def _lines(path: Path, *, quick: bool) -> Iterator[Record]:
+def _lines(path: Path, *, quick: bool, span: Span | None) -> Iterator[Record]:
     decoder = Decoder()
     with path.open("rb", buffering=READ_BYTES) as file:
-        for number, raw in enumerate(file, start=1):
-            line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+        begins = span is None or span.start == 0
+        for number, raw in enumerate(file if span is None else _within(file, span), start=1):
+            line = raw.removeprefix(codecs.BOM_UTF8) if begins and number == 1 else raw
             if quick:
                 try:
                     yield Record(number, orjson.loads(line), raw=line)
@@ -138,6 +162,13 @@ def _lines(path: Path, *, quick: bool) -> Iterator[Record]:
                     pass  # not JSON, or JSON that only the exact decoder mends
             if line.strip():
                 yield line_record(decoder, number, line)
+
+
+def _within(file: IO[bytes], span: Span) -> Iterator[bytes]:
+    at = file.seek(span.start)
+    while at < span.stop and (line := file.readline()):
+        yield line
+        at += len(line)
 
 
 def _single(path: Path) -> Record:

@@ -85,7 +85,7 @@ class OpenAIChat:
         def quickly(value: Any, source: str, notes: Notes) -> list[Task | TraceText] | None:
             return _plain_row(value, source, options, notes, book)
 
-        records = json_records(path, quick=options.texts)
+        records = json_records(path, quick=options.texts, span=options.span)
         return read_each(records, path, build, quickly if options.texts else None)
 
 

@@ -75,12 +75,22 @@ Item = Task | Trace | TraceText | Rating | Finding
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A run of whole lines: bytes ``start`` up to, not including, ``stop``."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReadOptions:
     """What the user states about a file; each wins over what the file says.
 
     ``texts`` lets a reader write plain traces down at once instead of building them: for an
     import, which does nothing else with them. ``layout``, ``text`` (the column with the item's
-    own text) and ``judges`` (raters who are models) are about tables of ratings.
+    own text) and ``judges`` (raters who are models) are about tables of ratings. With ``span`` only
+    those lines of a line file are read, and records are numbered from its first line: for the
+    formats that ``labelkit.formats.parts`` names.
     """
 
     task_set: str | None = None
@@ -90,6 +100,7 @@ class ReadOptions:
     layout: Layout = field(default_factory=Layout)
     text: str | None = None
     judges: frozenset[str] = frozenset()
+    span: Span | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ was read, mended, lost and broken. A new format is one file and one entry in ``R
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,14 +38,14 @@ from labelkit.formats import (
     toolfailbench,
     who_and_when,
 )
-from labelkit.formats.checks import NO_TURN, check_calls, no_rollout
+from labelkit.formats.checks import TOO_DEEP
 from labelkit.formats.nesting import too_deep
+from labelkit.formats.parts import examined
 from labelkit.formats.reader import (
     Finding,
     FindingKind,
     Head,
     Item,
-    Notes,
     Rating,
     Reader,
     ReadOptions,
@@ -186,10 +186,10 @@ class Reading(Iterator[Task | Trace]):
     few of each kept as examples.
     """
 
-    def __init__(self, path: Path, reader: Reader, options: ReadOptions) -> None:
+    def __init__(self, path: Path, file_format: str, items: Iterator[Item]) -> None:
         self.path = path
-        self.format = reader.name
-        self._items = self._checked(reader.read(path, options))
+        self.format = file_format
+        self._items = self._checked(items)
         self._counts: Counter[tuple[FindingKind, str]] = Counter()
         self._examples: dict[tuple[FindingKind, str], list[Finding]] = {}
         self._tasks = 0
@@ -224,22 +224,17 @@ class Reading(Iterator[Task | Trace]):
 
     def _addressable(self, item: Task | Trace) -> bool:
         """Count an item, unless it is nested so deeply that it could not be read again."""
-        number = _record_of(item)
-        if too_deep(item):
-            self._keep(Finding(self.path.name, number, "broken", "the record is nested too deeply"))
-            return False
         if isinstance(item, Task):
+            if too_deep(item):
+                self._keep(Finding(self.path.name, 0, "broken", TOO_DEEP))
+                return False
             self._tasks += 1
             return True
-        if no_rollout(item):
-            self._keep(Finding(self.path.name, number, "broken", NO_TURN))
-            return False
-        self._traces += 1
-        notes = Notes()
-        check_calls(item, notes)
-        for finding in notes.findings(self.path, number):
+        found, fits = examined(item, self.path)
+        for finding in found:
             self._keep(finding)
-        return True
+        self._traces += fits
+        return fits
 
     def note(self, finding: Finding) -> None:
         """Add what was found out about a record after it was read."""
@@ -282,18 +277,20 @@ class Reading(Iterator[Task | Trace]):
         )
 
 
-def _record_of(item: Task | Trace) -> int:
-    """The number of the record a trace was read from; readers end ``source`` with it."""
-    number = item.source.rpartition(":")[2] if isinstance(item, Trace) else ""
-    return int(number) if number.isdecimal() else 0
+ReadThrough = Callable[[Reader, Path, ReadOptions], Iterator[Item]]
+"""Reads a file with a reader in another way than ``Reader.read``, such as in parts."""
 
 
 def read_file(
     path: str | Path,
     format: str | None = None,  # noqa: A002 - the name of the command line option
     options: ReadOptions | None = None,
+    *,
+    through: ReadThrough | None = None,
 ) -> Reading:
     """Open a file for streaming; the format is sniffed unless named.
+
+    ``through`` reads in place of the reader itself, with the same outcome.
 
     Raises:
         FormatError: at once for a file that cannot be read or a format that is not known; during
@@ -302,4 +299,6 @@ def read_file(
     file = Path(path)
     head = read_head(file)
     reader = reader_named(format) if format is not None else _sniff(head)
-    return Reading(file, reader, options or ReadOptions())
+    chosen = options or ReadOptions()
+    items = reader.read(file, chosen) if through is None else through(reader, file, chosen)
+    return Reading(file, reader.name, items)

@@ -74,7 +74,7 @@ class TauBench:
                 yield task
             yield trace
 
-        return read_each(json_records(path), path, build)
+        return read_each(json_records(path, span=options.span), path, build)
 
 
 def _run(

@@ -21,6 +21,7 @@ from labelkit.store.siblings import siblings
 from labelkit.store.tasks import add_tasks
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
+from labelkit.workflows.import_parts import Parts
 from labelkit.workflows.ingest_ratings import RatingBook
 from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.progress import Progress, Silent
@@ -63,6 +64,7 @@ def import_file(
     progress: Progress | None = None,
     again: bool = False,
     target: FindTarget | None = None,
+    processes: int | None = None,
 ) -> Imported:
     """Read one file of traces, tasks or ratings into the store; a second time changes nothing.
 
@@ -71,7 +73,8 @@ def import_file(
     labels and decisions.
     Ratings become labels of what ``target`` finds for the file (see ``rating_target.Targets``).
     A file whose rollouts the store has already under another model, task set or condition is
-    refused unless ``again`` says that they are to be kept twice.
+    refused unless ``again`` says that they are to be kept twice. A large file of lines is read by
+    one process per core, or by as many ``processes``; that changes nothing but the time.
 
     Raises:
         FormatError: when the file cannot be read or no record of it could.
@@ -86,18 +89,19 @@ def import_file(
     if file_format is None and _is_folder(path) and is_release(path):
         return _import_release(store, path)
     chosen = replace(options or ReadOptions(), texts=True)
-    reading = read_file(path, file_format, chosen)
-    book = _book(store, path, reading.format, chosen, target)
-    stage = f"import {printable(path.name)}"
-    listener.begin(stage, None)
-    with seldom_collecting(), _Writer(store, book, reading.note) as writer:
-        for number, chunk in enumerate(_chunks(reading.written())):
-            if number == 0 and not again:
-                _refuse_second_names(store, path, chunk)
-            writer.write(chunk)
-            listener.advance(stage, len(chunk))
-        writer.finish()
-    listener.end(stage)
+    with Parts(processes) as parts:
+        reading = read_file(path, file_format, chosen, through=parts.read)
+        book = _book(store, path, reading.format, chosen, target)
+        stage = f"import {printable(path.name)}"
+        listener.begin(stage, None)
+        with seldom_collecting(), _Writer(store, book, reading.note) as writer:
+            for number, chunk in enumerate(_chunks(reading.written())):
+                if number == 0 and not again:
+                    _refuse_second_names(store, path, chunk)
+                writer.write(chunk)
+                listener.advance(stage, len(chunk))
+            writer.finish()
+        listener.end(stage)
     added = writer.added
     return Imported(
         path=str(path),
@@ -207,6 +211,7 @@ def import_files(
     progress: Progress | None = None,
     again: bool = False,
     target: FindTarget | None = None,
+    processes: int | None = None,
 ) -> Iterator[Imported | Refused]:
     """Import every path, a folder with all files below it; go on past what cannot be read.
 
@@ -223,6 +228,7 @@ def import_files(
                 progress=progress,
                 again=again,
                 target=target,
+                processes=processes,
             )
         except FormatError as error:
             yield Refused(str(path), error, named)

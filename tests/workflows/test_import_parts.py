@@ -1,0 +1,278 @@
+"""An import over several processes: the same store and account, and no child stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from labelkit.errors import FormatError
+from labelkit.formats.reader import ReadOptions
+from labelkit.formats.registry import read_file, reader_named
+from labelkit.store import Store
+from labelkit.store.tables import TASK, TRACE, TRACE_BODY
+from labelkit.workflows import children, import_parts
+from labelkit.workflows.import_parts import Parts
+from labelkit.workflows.ingest import Imported, import_file
+from tests.formats.test_parts import LINES, row, told, tools, write
+
+CHAT = reader_named("openai-chat")
+OPTIONS = ReadOptions(texts=True)
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few lines, and nothing is read here before a child is up."""
+    monkeypatch.setattr(import_parts, "PART_BYTES", 500)
+    monkeypatch.setattr(import_parts, "HURRY", False)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    lines = [
+        json.dumps(row(task_id=str(n % 7), repeat=n, tools=tools(f"f{n % 3}"))).encode()
+        for n in range(80)
+    ]
+    return write(tmp_path / "many.jsonl", [*lines, *LINES, *lines])
+
+
+def held(store: Store) -> list[list[Any]]:
+    """Every row of an import but the time of it."""
+    found = []
+    with store.reading() as connection:
+        for table in (TASK, TRACE, TRACE_BODY):
+            columns = [column for column in table.c if column.name != "imported_at"]
+            rows = connection.execute(select(*columns).order_by(columns[0]))
+            found.append([tuple(one) for one in rows])
+    return found
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_two_processes_make_the_store_and_the_account_of_one(many: Path, tmp_path: Path) -> None:
+    done: list[Imported] = []
+    stores = []
+    for processes in (1, 2, 3):
+        with Store.open(f"sqlite:///{tmp_path / f'{processes}.db'}", create=True) as store:
+            done.append(import_file(store, many, processes=processes))
+            again = import_file(store, many, processes=processes)
+            assert (again.traces_new, again.tasks_new) == (0, 0)
+            assert again.losses == done[0].losses
+            stores.append(held(store))
+    assert done[1] == done[0] == done[2]
+    assert stores[1] == stores[0] == stores[2]
+    assert done[0].traces_new > 80
+    assert done[0].losses.broken > 10
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_children_answer(many: Path) -> None:
+    with Parts(2) as parts:
+        reading = read_file(many, options=OPTIONS, through=parts.read)
+        (child,) = _first(reading.written(), parts)
+        answered = told(reading)
+        assert child.poll() is None
+    assert child.poll() is not None
+    assert answered[2] == _whole(many)[2]
+
+
+def _first(stream: Any, parts: Parts) -> list[children.Child]:
+    next(stream)
+    return list(parts._children)
+
+
+def _whole(path: Path) -> tuple[Any, ...]:
+    return told(read_file(path, options=OPTIONS))
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_file_without_a_record_is_refused_alike(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'{"messages": 1}\n' * 100)
+    said = []
+    for processes in (1, 2):
+        with (
+            Store.open(f"sqlite:///{tmp_path / f'{processes}.db'}", create=True) as store,
+            pytest.raises(FormatError, match="no record could be read") as caught,
+        ):
+            import_file(store, path, processes=processes)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_killed_children_lose_nothing(many: Path) -> None:
+    whole = _whole(many)
+    with Parts(3) as parts:
+        reading = read_file(many, options=OPTIONS, through=parts.read)
+        stream = reading.written()
+        items = [next(stream)]
+        assert len(parts._children) == 2
+        for child in parts._children:
+            child.kill()
+        items += stream
+    assert items == whole[0]
+    assert reading.report == whole[2]
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_children_that_cannot_be_started_are_done_without(
+    many: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_program: str) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(children, "start", refuse)
+    with Parts(2) as parts:
+        assert told(read_file(many, options=OPTIONS, through=parts.read)) == _whole(many)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_children_that_never_come_up_are_done_without(
+    many: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_parts, "_PROGRAM", "raise SystemExit(3)")
+    with Parts(3) as parts:
+        assert told(read_file(many, options=OPTIONS, through=parts.read)) == _whole(many)
+
+
+def test_parts_are_read_here_until_a_child_is_up(
+    many: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_parts, "PART_BYTES", 500)
+    monkeypatch.setattr(import_parts, "_PROGRAM", "import time; time.sleep(600)")
+    with Parts(2) as parts:
+        assert told(read_file(many, options=OPTIONS, through=parts.read)) == _whole(many)
+        (child,) = parts._children
+        assert child.poll() is None
+    assert child.poll() is not None
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_bug_is_met_here_and_not_in_a_child(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that cannot answer says so; this process then reads the part itself."""
+    program = (
+        "from labelkit.workflows import import_worker as w\n"
+        "def broken(*_): raise RuntimeError('a bug')\n"
+        "w.read_part = broken\n"
+        "w.work()"
+    )
+    monkeypatch.setattr(import_parts, "_PROGRAM", program)
+    with Parts(2) as parts:
+        assert told(read_file(many, options=OPTIONS, through=parts.read)) == _whole(many)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_leaving_early_ends_every_child(many: Path) -> None:
+    parts = Parts(3)
+
+    def interrupted() -> None:
+        with parts:
+            next(read_file(many, options=OPTIONS, through=parts.read).written())
+            started.extend(parts._children)
+            raise KeyboardInterrupt
+
+    started: list[children.Child] = []
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert len(started) == 2
+    assert all(child.poll() is not None for child in started)
+
+
+def test_small_files_and_one_process_start_no_child(
+    many: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_program: str) -> None:
+        pytest.fail("a child was started")
+
+    monkeypatch.setattr(children, "start", refuse)
+    monkeypatch.setattr(import_parts, "cores", lambda: 8)
+    assert many.stat().st_size < import_parts.LARGE_BYTES
+    assert import_file(store, many).traces_new > 80
+    monkeypatch.setattr(import_parts, "PART_BYTES", 500)
+    import_file(store, many)
+    import_file(store, many, processes=1)
+
+
+def test_large_files_take_every_core(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_parts, "LARGE_BYTES", 100)
+    for cores, children_of in ((1, 0), (2, 1), (3, 2), (64, import_parts.MOST_CHILDREN)):
+        monkeypatch.setattr(import_parts, "cores", lambda cores=cores: cores)
+        assert Parts()._count(many) == children_of
+    assert Parts()._count(many.with_name("missing")) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_import_leaves_no_child_and_is_completed_by_a_second_one(
+    many: Path, tmp_path: Path, how: signal.Signals
+) -> None:
+    root = Path(__file__).resolve().parents[2]
+    script = textwrap.dedent(
+        """
+        import sys, time
+        from labelkit.store import Store
+        from labelkit.workflows import import_parts, ingest
+        import_parts.PART_BYTES, import_parts.HURRY, ingest.CHUNK = 500, False, 10
+
+        class Slow:
+            def begin(self, *_): pass
+            def end(self, *_): pass
+            def advance(self, *_):
+                for child in parts[0]._children:
+                    print(child.pid, flush=True)
+                time.sleep(600)
+
+        parts = []
+        class Seen(import_parts.Parts):
+            def __init__(self, *rest):
+                super().__init__(*rest)
+                parts.append(self)
+
+        ingest.Parts = Seen
+        with Store.open("sqlite:///s.db", create=True) as store:
+            ingest.import_file(store, sys.argv[1], processes=2, progress=Slow())
+        """
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script, str(many)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+    )
+    with parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.send_signal(how)
+        parent.wait(30)
+    for _ in range(300):
+        if not _alive(child):
+            break
+        time.sleep(0.1)
+    assert not _alive(child)
+    with (
+        Store.open(f"sqlite:///{tmp_path / 's.db'}") as stopped,
+        Store.open(f"sqlite:///{tmp_path / 'whole.db'}", create=True) as whole,
+    ):
+        import_file(stopped, many)
+        import_file(whole, many)
+        assert held(stopped) == held(whole)
+
+
+def _alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
