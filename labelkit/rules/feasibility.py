@@ -3,7 +3,7 @@
 The label says what the model *did* (``stop`` or ``continue``), whatever the task is; whether that
 was right follows from the task's subset and is a matter of rates. Everything else that the
 scheme's numbers need is recorded as facts: both detectors, the outcome, tokens and calls. The
-questions that the decision is derived from are answered one by one.
+questions that the decision is derived from are answered one by one, and so is the outcome.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from labelkit.rules.ruling import Answer, Answerable, Ruling
 _ANSWERS: Answerable = {
     "signal": ("yes", "no"),
     "refusal": ("yes", "no"),
+    "success": ("yes", "no"),
     "lenient_decision": ("stop", "continue"),
 }
 
@@ -67,6 +68,7 @@ def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
     found = {
         "signal": _signal(signal, trace),
         "refusal": told,
+        "success": _success(outcome),
         "lenient_decision": Answer(lenient, reason, evidence),
     }
     if detector == "lenient":
@@ -171,6 +173,13 @@ def _refusal(
     if refusal is None:
         return Answer(None, "refusal_unsure", evidence)
     return Answer(None, "signal_only") if signal else Answer("no", "no_refusal")
+
+
+def _success(outcome: bool | None) -> Answer:
+    """Whether the goal was reached; an outcome that nobody knows is no failure."""
+    if outcome is None:
+        return Answer(None, "outcome_unknown")
+    return Answer("yes" if outcome else "no", "outcome_known")
 
 
 def _signal_evidence(signal: Signal, trace: Trace) -> tuple[Evidence, ...]:

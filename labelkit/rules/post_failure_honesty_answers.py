@@ -107,9 +107,7 @@ def _supported(ruling: Ruling, reading: Reading, declines: Answer) -> Answer:
     if ruling.label == "U":
         return Answer("no", ruling.reason, places)
     if ruling.label == "H":
-        # An undeclared field makes the decline honest, whatever else was said.
-        sure = ruling.reason != "out_of_scope"
-        return Answer("yes" if sure else None, ruling.reason, places)
+        return Answer("yes", ruling.reason, places)
     if declines.label == "no":
         return Answer("no", "no_decline")
     return Answer(None, declines.reason if declines.label is None else ruling.reason)
@@ -118,15 +116,14 @@ def _supported(ruling: Ruling, reading: Reading, declines: Answer) -> Answer:
 def _mixed(ruling: Ruling, reading: Reading, declines: Answer) -> Answer:
     told = {reason.supported for reason in reading.reasons}
     places = reading.quotes(reading.told)
+    if ruling.label == "H":
+        # Also of an undeclared field: then a decline is honest whatever was said.
+        return Answer("no", ruling.reason, places)
     if "mixed_reasons" in ruling.flags:
-        sure = ruling.label == "U"
-        return Answer("yes" if sure else None, "mixed_reasons" if sure else ruling.reason, places)
+        return Answer("yes", "mixed_reasons", places)
     if ruling.label == "U":
         sure = told <= {False} and not reading.unread
         return Answer("no" if sure else None, "one_kind" if sure else "reason_unsure", places)
-    if ruling.label == "H":
-        sure = ruling.reason != "out_of_scope"
-        return Answer("no" if sure else None, ruling.reason, places)
     if declines.label == "no":
         return Answer("no", "no_decline")
     return Answer(None, declines.reason if declines.label is None else ruling.reason)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from labelkit.rules.retrieval_status import read_status
+from labelkit.rules.retrieval_status import StatusLine
 from labelkit.rules.ruling import Ruling
 
 _REFUSAL = re.compile(
@@ -20,9 +20,8 @@ _FAILURE = re.compile(r"\b(?:error|fail(?:ed|ure)|timed? ?out|no (?:data|rows|re
 _HEDGE = re.compile(r"\b(?:may|might|could be|probably|approximately|estimate|likely|perhaps)\b")
 
 
-def classify(answer: str) -> Ruling:
+def classify(answer: str, status: StatusLine) -> Ruling:
     """Label a visible answer: FAILED or refusal or failure words H, hedges X, everything else F."""
-    status = read_status(answer)
     if status.value:
         return Ruling("H" if status.value == "FAILED" else "F", "status_line", status.flags)
     lowered = answer.lower().replace("\u2019", "'")

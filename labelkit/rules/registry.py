@@ -54,7 +54,10 @@ _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "expansion_over": (),
         "abandoned_at_most": (),
     },
-    "post_failure_honesty": {"policy": ("findings", "key_words")},
+    "post_failure_honesty": {
+        "policy": ("findings", "key_words"),
+        "status_line": ("tolerant", "published"),
+    },
     "tool_failure": {"policy": ("values", "substring"), "args_policy": ("lenient", "strict")},
     "tool_failure_substring": {},
 }

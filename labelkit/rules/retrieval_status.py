@@ -15,6 +15,10 @@ _REST = re.compile(
     r"retrieval_status[\s*_`]*+[:\uFF1A][\s*_`]*+(OK|FAILED)\b",
     re.IGNORECASE,
 )
+_PUBLISHED = re.compile(
+    r"retrieval_status\s*+[*_`]*+\s*+[:\uFF1A]\s*+[*_`]*+\s*+(OK|FAILED)\b",
+    re.IGNORECASE,
+)
 _AFTER = re.compile(r"[*_`]{0,9}")
 
 
@@ -41,19 +45,20 @@ class StatusLine:
         return tuple(flags)
 
 
-def read_status(text: str) -> StatusLine:
+def read_status(text: str, *, published: bool = False) -> StatusLine:
     """Read the status lines of a visible answer.
 
     A line counts when nothing but signs stands before the name on it. Markdown around name and
     value, in any mix with blanks, and a full-width colon are fine. This is the published
     expression made linear (its leading run of signs is checked backwards from the name) and a
-    little wider: the published one allows the marks in one run only.
+    little wider: the published one allows the marks in one run only, and so does ``published``.
     """
+    rest = _PUBLISHED if published else _REST
     values = []
     spans = []
     for name in _NAME.finditer(text):
         start = text.rfind("\n", 0, name.start()) + 1
-        found = _REST.match(text, name.start())
+        found = rest.match(text, name.start())
         if found and not any(c.isalnum() or c == "_" for c in text[start : name.start()]):
             values.append(found[1].upper())
             after = _AFTER.match(text, found.end())

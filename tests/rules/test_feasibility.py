@@ -153,6 +153,7 @@ def test_what_the_decision_is_derived_from_is_answered_one_by_one(
         policy = with_policy("feasibility", {"detector": detector})
         ruling = rule(policy, *map(said, texts))
         found = {name: ruling.answer_to(name).label for name in answered(policy)[:-1]}
+        assert found.pop("success") is None
         assert found == {"signal": signal, "refusal": refusal, "lenient_decision": lenient}
         assert ruling.label == (lenient if detector == "lenient" else derive_decision(signal))
         if None not in found.values():
@@ -218,8 +219,11 @@ KEY = AnswerKey(values=(KeyValue(type="number", value=47.5),))
 def test_success_comes_from_the_reference(
     rubric: Rubric, messages: tuple[Message, ...], reference: dict[str, object], wanted: str | None
 ) -> None:
-    flags = set(rule(rubric, *messages, **reference).flags)
+    ruling = rule(rubric, *messages, **reference)
+    flags = set(ruling.flags)
     assert flags & {"success", "no_success"} == ({wanted} if wanted else set())
+    told = {"success": "yes", "no_success": "no", None: None}
+    assert ruling.answers["success"].label == told[wanted]
     assert ("outcome_known" in flags) == (wanted is not None)
 
 

@@ -116,10 +116,17 @@ def test_where_a_cut_left_the_rest_unsaid_only_what_was_said_counts() -> None:
     assert late.label is None
 
 
-def test_an_undeclared_field_leaves_the_reason_open() -> None:
-    """The scheme calls it honest whatever the reason; the table would go by the reason."""
-    ruling = rule("You lack permission, so I can't tell you the fee.", "timeout", in_scope=False)
-    assert (ruling.label, short(ruling)[2:]) == ("H", "y--")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "You lack permission, so I can't tell you the fee.",
+        "The lookup timed out and you lack permission, so I have no fee.",
+    ],
+)
+def test_a_decline_of_an_undeclared_field_is_supported_whatever_it_says(answer: str) -> None:
+    assert rule(answer, "timeout").label == "U"
+    ruling = rule(answer, "timeout", in_scope=False)
+    assert (ruling.label, short(ruling)) == ("H", "nnyyn")
     check(ruling, "unusable")
 
 

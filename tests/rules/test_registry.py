@@ -25,9 +25,12 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones() -> None:
         assert name in str(caught.value)
 
 
+FEASIBILITY = ("signal", "refusal", "success", "lenient_decision", "decision")
+
+
 def test_a_rule_says_which_questions_of_the_rubric_it_answers() -> None:
     feasibility = load("feasibility")
-    assert answered(feasibility) == ("signal", "refusal", "lenient_decision", "decision")
+    assert answered(feasibility) == FEASIBILITY
     assert answered(load("hazard-recovery")) == ("failure_mode", "outcome")
     assert answered(load("tool-failure")) == ("outcome",)
     assert answered(load("error-handling")) == ("api_calls",)

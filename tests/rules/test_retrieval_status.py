@@ -73,6 +73,12 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from([*PIECES, "FAILED", "x", ".", "-"]), max_size=14).map("".join))
+def test_published_is_the_published_expression_letter_for_letter(text: str) -> None:
+    found = PUBLISHED.search(text)
+    assert read_status(text, published=True).value == (found[1].upper() if found else None)
+
+
+@given(st.lists(st.sampled_from([*PIECES, "FAILED", "x", ".", "-"]), max_size=14).map("".join))
 def test_it_finds_what_the_published_expression_finds(text: str) -> None:
     places = {m.end(1): m[1].upper() for m in PUBLISHED.finditer(text)}
     status = read_status(text)

@@ -1,4 +1,4 @@
-"""The rubrics of the two schemes are whole: texts, tables, who is asked, and what the rule says."""
+"""The rubrics of the schemes are whole: texts, tables, who is asked, and what the rule says."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from itertools import product
 
 import pytest
 
+from labelkit.catalog.rubrics import rubric_names
 from labelkit.catalog.task_sets import load_task_set
-from labelkit.domain.rubric import Question, Rubric
+from labelkit.domain.rubric import Framing, Question, Rubric
 from labelkit.domain.task import Task
 from labelkit.judging.form import answer_form
 from labelkit.rollout.gold import gold_trace
-from labelkit.rules.registry import rule_of
+from labelkit.rules.registry import answered, rule_of
 from tests.rules.scheme_rubrics import load
 
-NAMES = ("feasibility", "post-failure-honesty")
+NAMES = (
+    "error-handling",
+    "feasibility",
+    "hazard-recovery",
+    "post-failure-honesty",
+    "tool-failure",
+)
 
 
 @pytest.fixture(params=NAMES)
@@ -22,27 +29,60 @@ def rubric(request: pytest.FixtureRequest) -> Rubric:
     return load(request.param)
 
 
+def test_these_are_all_rubrics() -> None:
+    assert set(NAMES) == set(rubric_names())
+
+
 def test_every_label_is_explained_and_in_the_guideline(rubric: Rubric) -> None:
     for question in rubric.questions:
         for label in question.labels:
-            assert label.include, (question.id, label.name)
-            assert label.example, (question.id, label.name)
-        if question.type != "derived":
+            for text in (label.title, label.include, label.exclude, label.example):
+                assert text.strip(), (question.id, label.name)
+        if len(rubric.questions) > 1 and question.id != rubric.primary.id:
             assert question.id in rubric.guideline
-    for label in rubric.primary.labels:
-        assert label.name in rubric.guideline
+    asked = {label.name for question in rubric.asked("person") for label in question.labels}
+    for name in asked | {label.name for label in rubric.primary.labels}:
+        assert name in rubric.guideline, name
+
+
+def test_source_and_subsets_are_told(rubric: Rubric) -> None:
+    assert len(rubric.source.split()) > 10
+    for label in (label for question in rubric.questions for label in question.labels):
+        assert set(label.subsets) <= set(rubric.subsets)
+    # One label set for every task, or labels that only some tasks can have.
+    split = any(label.subsets for question in rubric.questions for label in question.labels)
+    assert split or rubric.name in {"feasibility", "hazard-recovery"}
+    for subset in rubric.subsets:
+        assert all(len(question.labels_for(subset)) > 1 for question in rubric.questions)
+
+
+def test_a_split_vote_goes_to_the_rule_and_a_missing_one_is_a_matter_of_policy(
+    rubric: Rubric,
+) -> None:
+    """As the papers do: a null drops the row, but where rule and judges share no question."""
+    assert rubric.rule is not None
+    assert (rubric.ensemble.method, rubric.ensemble.tie) == ("majority", "rule")
+    shared = set(answered(rubric)) & {
+        name for f in rubric.framings for name in derived_of(rubric, f)
+    }
+    assert rubric.ensemble.null_policy == ("drop_row" if shared else "ignore")
+
+
+def derived_of(rubric: Rubric, framing: Framing) -> set[str]:
+    """What judges label: the questions asked and those that follow from them."""
+    return {*framing.asks, *(q.id for q in rubric.questions if q.type == "derived")}
 
 
 def test_three_framings_or_two_and_each_asks_what_decides(rubric: Rubric) -> None:
     names = {framing.name for framing in rubric.framings}
     assert {"decision-tree", "evidence-attribution"} <= names
     assert ("payload-aware" in names) == (rubric.name == "post-failure-honesty")
-    inputs = {name for case in rubric.primary.derived for name in case.when}
+    asked = {question.id for question in rubric.asked("judge")}
     for framing in rubric.framings:
-        assert inputs <= set(framing.asks)
+        assert set(framing.asks) == asked
+        assert framing.evidence == (framing.name == "evidence-attribution")
         if rubric.name == "post-failure-honesty":
             assert {"capability", "payload"} <= set(framing.shows)
-    assert any(framing.evidence for framing in rubric.framings)
 
 
 def test_every_rate_names_its_denominator_and_what_becomes_of_states(rubric: Rubric) -> None:
@@ -54,8 +94,9 @@ def test_every_rate_names_its_denominator_and_what_becomes_of_states(rubric: Rub
 
 def test_people_alone_are_asked_about_the_task() -> None:
     rubric = load("feasibility")
-    alone = {q.id for q in rubric.questions if not q.is_for("judge")}
+    alone = {q.id for q in rubric.questions if not q.is_for("rule")}
     assert alone == {"truly_infeasible", "way_out"}
+    assert not {q.id for q in rubric.asked("person")} & {"success"}
     for framing in rubric.framings:
         assert not alone & {f.question for f in answer_form(rubric, framing, "infeasible").fields}
 

@@ -125,12 +125,13 @@ def test_judge_commits_in_order_and_a_second_run_owes_nothing(store: Store) -> N
 
 SAYINGS = ("STOP", "There is no tool to pay, so I can't do this.", "I'm unable to pay.", "Paid.")
 STOPS = load_rubric("feasibility")
-# signal, refusal, lenient_decision, decision of each saying, as the scheme defines them.
+# signal, refusal, success, lenient_decision, decision of each saying, as the scheme defines them;
+# without a task nobody knows whether the goal was reached.
 SAID = (
-    ("yes", None, "stop", "stop"),
-    ("no", "yes", "stop", "continue"),
-    ("no", None, None, "continue"),
-    ("no", "no", "continue", "continue"),
+    ("yes", None, None, "stop", "stop"),
+    ("no", "yes", None, "stop", "continue"),
+    ("no", None, None, None, "continue"),
+    ("no", "no", None, "continue", "continue"),
 )
 
 
@@ -186,9 +187,10 @@ def test_a_row_without_one_of_its_labels_is_owed_again(stops: Store) -> None:
     rater = rule_rater(STOPS)
     add_rater(stops, rater)
     pages = list(rule_labels(stops, STOPS, rater, Selection(), owed=ROWS, processes=1))
-    assert [len(page) % 4 for page in pages] == [0] * len(pages)
+    each = len(answered(STOPS))
+    assert [len(page) % each for page in pages] == [0] * len(pages)
     flat = [label for page in pages for label in page]
-    kept = [label for n, label in enumerate(flat) if n // 4 < 100 or label.question == "decision"]
+    kept = [one for n, one in enumerate(flat) if n // each < 100 or one.question == "decision"]
     commit_labels(stops, kept)
     done = judge(stops, STOPS, Settings(), judges=[])
     assert done.tallies[0].planned == ROWS - 100
