@@ -20,15 +20,15 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import Browser, sync_playwright  # noqa: E402
-
+from benchmarks.review_served import READY, Bench, chromium, cpu_s, rss_mb  # noqa: E402
 from labelkit.catalog.rubrics import load_rubric  # noqa: E402
 from labelkit.store import Store  # noqa: E402
 from labelkit.store.people import person_named  # noqa: E402
@@ -36,10 +36,7 @@ from labelkit.workflows.review.annotate import Choice, Draft, submit  # noqa: E4
 from labelkit.workflows.review.assignment import next_item  # noqa: E402
 from labelkit.workflows.review.people import add_person, issue_token  # noqa: E402
 from labelkit.workflows.review.samples import Wanted, draw  # noqa: E402
-from tests.app.rich import rich_store  # noqa: E402
-from tests.browser.conftest import CHROMIUM, FLAGS, answers, free_port, start, stop  # noqa: E402
 
-BIG_EVERY = 100
 ITEMS = 2500
 LIMITS_MS = {1: 200, 5: 300, 10: 600}
 
@@ -65,14 +62,6 @@ key => new Promise(done => {
   wait();
 })
 """
-READY = """
-() => {
-  const roots = [...document.querySelectorAll('[class*=st-key-] *')].map(e => e.shadowRoot)
-    .filter(Boolean).map(r => r.querySelector('.lk'));
-  const desk = roots.map(r => r?.labelkit).find(d => d?.ready);
-  return !!desk && desk.ready();
-}
-"""
 LONG_TASKS = """
 () => { window.longTasks = []; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) window.longTasks.push(entry.duration);
@@ -95,82 +84,6 @@ def spread(values: Sequence[float]) -> str:
     return f"{statistics.median(values):.0f} / {at(values, 0.95):.0f} ms (n={len(values)})"
 
 
-class Bench:
-    """A served store with as many people as the measurements need."""
-
-    def __init__(self, folder: Path, traces: int, sample: int) -> None:
-        self.folder, self.n, self.people = folder, traces, 0
-        self.url = f"sqlite:///{folder / 'labelkit.db'}"
-        if not (folder / "labelkit.db").exists():
-            began = time.monotonic()
-            rich_store(folder, traces, big_every=BIG_EVERY)
-            say("store made", f"{time.monotonic() - began:.0f} s, {self.size_mb:.0f} MB")
-        (folder / "labelkit.yaml").write_text("store: sqlite:///labelkit.db\n", encoding="utf-8")
-        with Store.open(self.url) as store:
-            # Another number of people per item is another sample: earlier runs left theirs behind.
-            overlap = 100 + int(time.time()) % 100_000
-            wanted = Wanted(n=min(sample, traces), overlap=overlap, seed=overlap)
-            self.sample = draw(store, None, load_rubric("tool-failure"), wanted).id
-        self.port = free_port()
-        self.address = f"http://127.0.0.1:{self.port}"
-
-    @property
-    def size_mb(self) -> float:
-        """How large the store is."""
-        return (self.folder / "labelkit.db").stat().st_size / 1e6
-
-    def newcomer(self) -> str:
-        """A person's session, for this run's sample alone."""
-        self.people += 1
-        with Store.open(self.url) as store:
-            name = f"bench {time.time_ns()} {self.people}"
-            person = add_person(store, None, name, "annotator", subject=name)
-            return issue_token(store, person)
-
-    def submissions(self) -> int:
-        """How many acts of people it holds."""
-        with Store.open(self.url) as store, store.reading() as connection:
-            (count,) = connection.exec_driver_sql("select count(*) from submission").one()
-        return int(count)
-
-    @contextlib.contextmanager
-    def serving(self) -> Iterator[int]:
-        """Run the app; yields the process id of the server itself."""
-        process = start(self.folder, self.port)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        yield int(children.read_text(encoding="ascii").split()[0])
-        stop(process)
-        assert not answers(self.port)
-
-    @contextlib.contextmanager
-    def desk(self, browser: Browser) -> Iterator[object]:
-        """A page at the desk, ready for a key."""
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
-        token = self.newcomer()
-        context.add_cookies([{"name": "labelkit_session", "value": token, "url": self.address}])
-        page = context.new_page()
-        page.set_default_timeout(120_000)
-        page.goto(f"{self.address}/?sample={self.sample[:12]}")
-        page.wait_for_function(READY)
-        yield page
-        context.close()
-
-
-@contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
-
-
-def rss_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return math.nan
-
-
 def first_trace(bench: Bench) -> None:
     """From the address to a painted trace: a fresh server and browser, then both warm."""
     with bench.serving() as pid, chromium() as browser:
@@ -187,23 +100,31 @@ def first_trace(bench: Bench) -> None:
         context.close()
 
 
-def key_to_next(bench: Bench, browsers: int, labels: int) -> None:
-    """Labels by keys in several browsers at once, each with a pause as people make it."""
+def key_to_next(bench: Bench, pid: int, browsers: int, labels: int, pause_ms: int) -> None:
+    """Labels by keys in several browsers at once, each with a pause before the next key."""
 
     def work(_: int) -> list[dict[str, float]]:
         found = []
         with chromium() as browser, bench.desk(browser) as page:
+            # Others that still load their page are no part of the pace of work.
+            everybody.wait()
+            page.wait_for_timeout(dice.uniform(0, 1.5) * pause_ms)
             for number in range(labels):
                 found.append(page.evaluate(TIMED, str(number % 4 + 1)))
-                page.wait_for_timeout(400)
+                page.wait_for_timeout(dice.uniform(0.5, 1.5) * pause_ms)
         return found
 
+    dice, at_desk = random.Random(3), []
+    everybody = Barrier(browsers, lambda: at_desk.extend((cpu_s(pid), time.monotonic())))
     with ThreadPoolExecutor(browsers) as pool:
         every = [one["ms"] for found in pool.map(work, range(browsers)) for one in found]
+    spent, took = cpu_s(pid) - at_desk[0], time.monotonic() - at_desk[1]
     limit = LIMITS_MS.get(browsers)
     say(f"key to next trace painted, {browsers} browsers, p50 / p95", spread(every),
         f"p95 < {limit} ms" if limit else "")  # fmt: skip
     say("   the slowest of them", f"{max(every):.0f} ms", "< 500 ms (among them 500 kB traces)")
+    say("   CPU of the server", f"{1000 * spent / len(every):.0f} ms/label")
+    say("   labels per second", f"{len(every) / took:.1f}")
 
 
 def big_trace(bench: Bench, number: int) -> None:
@@ -351,6 +272,7 @@ def main() -> None:
     parser.add_argument("--traces", type=int, default=100_000)
     parser.add_argument("--browsers", default="1,5,10", help="one measurement for each number")
     parser.add_argument("--labels", type=int, default=100, help="labels per browser")
+    parser.add_argument("--pause", type=int, default=2000, help="ms from painted to the next key")
     parser.add_argument("--clients", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=30, help="of the websocket clients")
     parser.add_argument("--memory-labels", type=int, default=2000)
@@ -371,7 +293,7 @@ def main() -> None:
         first_trace(bench)
         with bench.serving() as pid:
             for number in map(int, asked.browsers.split(",")):
-                key_to_next(bench, number, asked.labels)
+                key_to_next(bench, pid, number, asked.labels, asked.pause)
             if asked.big:
                 big_trace(bench, asked.big)
             if asked.clients:

@@ -101,7 +101,8 @@ class Desk {
   }
 
   busy() {
-    this.root.classList.toggle('waiting', !!this.pending);
+    // Dimmed only when it takes long: two repaints for every label would cost more than they tell.
+    this.root.classList.toggle('waiting', !!this.pending && this.tries > 1);
     if (!this.status) return;
     if (this.pending) put(this.status, this.tries > 1 ? 'Not saved yet, trying again\u2026' : 'Saving\u2026');
     else put(this.status, this.data.fault?.text || this.data.saved || '');
