@@ -98,6 +98,7 @@ def command(
 
 def _show_exchange(done: Exchanged) -> None:
     out = console.out()
+    _show_cleared(done.cleared)
     out.print(console.plain(f"{done.file}: {done.items:,} items, {done.labels:,} labels"))
     for what, number in done.left_out.items():
         text = f"left out, the format has no place for them: {number:,} {what}"
@@ -110,8 +111,17 @@ def _show_exchange(done: Exchanged) -> None:
         out.print(console.plain(text), soft_wrap=True)
 
 
+def _show_cleared(names: tuple[str, ...]) -> None:
+    if names:
+        text = (
+            f"cleared away what an export that was killed had left: {printable(', '.join(names))}"
+        )
+        console.out().print(console.plain(text), soft_wrap=True)
+
+
 def _show(done: Exported) -> None:
     out = console.out()
+    _show_cleared(done.cleared)
     rows = ", ".join(f"{number:,} {name}" for name, number in done.rows.items() if number)
     out.print(console.plain(f"{done.folder}: version {done.version}, {rows}"), soft_wrap=True)
     for line in done.licences:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from labelkit.workflows.release.checksums import SUMS, files_of, write_sums
+from labelkit.workflows.release.working_place import working_place
 from tests.acceptance.conftest import Workplace, make_workplace
 from tests.acceptance.inprocess import Cli, cli
 from tests.formats.writing import write_lines
@@ -188,6 +189,22 @@ def test_targets_that_cannot_be_written_are_told_in_a_sentence(place: Path, cli:
     unknown = cli("export", "nobody", "out")
     assert unknown.code == 2
     assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--as", "argilla"), ("--as", "label-studio")])
+def test_what_a_killed_export_left_is_cleared_away_and_told(
+    place: Path, cli: Cli, more: tuple[str, ...]
+) -> None:
+    with working_place(place / "rel") as working:
+        (working / "half").write_text("x", encoding="utf-8")
+        left = shutil.copytree(working, place / ".rel-12345678")
+    done = cli("export", "./politeness", "rel", *more)
+    assert done.code == 0, done.err
+    told = "cleared away what an export that was killed had left: .rel-12345678"
+    assert done.out.splitlines()[0] == told
+    assert not left.exists()
+    again = cli("export", "./politeness", "rel2", *more)
+    assert "cleared away" not in again.out
 
 
 @pytest.mark.parametrize("tool", ["label-studio", "argilla"])

@@ -32,6 +32,7 @@ from labelkit.workflows.release.contents import (
     task_and_trace_pages,
 )
 from labelkit.workflows.release.placing import whole_file
+from labelkit.workflows.release.working_place import clear_leftovers
 
 _SHOWN_ENDS = "\n\r\t"
 
@@ -53,7 +54,8 @@ class Exchanged:
     """What was written.
 
     ``left_out`` counts what the other tool has no place for, by kind. ``guarded`` are task sets
-    whose texts are in the file although their terms do not allow passing them on.
+    whose texts are in the file although their terms do not allow passing them on. ``cleared`` are
+    hidden folders that killed exports had left beside it and that are gone now.
     """
 
     file: Path
@@ -61,6 +63,7 @@ class Exchanged:
     labels: int
     left_out: Mapping[str, int]
     guarded: tuple[str, ...]
+    cleared: tuple[str, ...] = ()
 
 
 Writer = Callable[[Trace, Sequence[Given], Counter[str]], tuple[dict[str, Any], int]]
@@ -94,6 +97,7 @@ def exchange(
     listener = progress or Silent()
     left_out: Counter[str] = Counter()
     number, labels = 0, 0
+    cleared = clear_leftovers(out)
     with whole_file(out) as file:
         found = contents(store, rubric, sample)
         drawn = None if sample is None else {i.trace for i in sample_items(store, sample.key)}
@@ -108,7 +112,7 @@ def exchange(
     listener.end("export")
     guarded = tuple(name for name in sorted(found.terms) if found.withheld(name))
     told = {what: count for what, count in sorted(left_out.items()) if count}
-    return Exchanged(out, number, labels, told, guarded)
+    return Exchanged(out, number, labels, told, guarded, cleared)
 
 
 def _rows(

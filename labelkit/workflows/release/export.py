@@ -42,6 +42,7 @@ from labelkit.workflows.release.placing import whole_folder
 from labelkit.workflows.release.results import recomputing, results
 from labelkit.workflows.release.tables import read_table, write_table
 from labelkit.workflows.release.versions import next_version
+from labelkit.workflows.release.working_place import clear_leftovers
 
 RESULTS = "results.json"
 NO_DATE = "1970-01-01"
@@ -68,7 +69,8 @@ class Exported:
     """What was written.
 
     ``undecided``: disagreements of people that nobody has decided. ``withheld``: the task sets
-    whose texts stayed out, so that nobody can go on working with the release.
+    whose texts stayed out, so that nobody can go on working with the release. ``cleared``: hidden
+    folders beside it that killed exports had left and that are gone now.
     """
 
     folder: Path
@@ -78,6 +80,7 @@ class Exported:
     scan: Scan
     undecided: int
     withheld: tuple[str, ...] = ()
+    cleared: tuple[str, ...] = ()
 
 
 class FindingsError(InputError):
@@ -108,6 +111,7 @@ def export(
         FindingsError: the scan found something and nobody said that it may go out.
     """
     asked, listener = wanted or Wanted(), progress or Silent()
+    cleared = clear_leftovers(out)
     with whole_folder(out) as folder:
         found = contents(store, rubric, sample)
         if not found.raters:
@@ -116,7 +120,7 @@ def export(
                 f"run `labelkit judge --rubric {rubric.name}` first"
             )
         written = _write(found, folder, asked, listener)
-    return Exported(folder=out, **written)
+    return Exported(folder=out, cleared=cleared, **written)
 
 
 def _write(found: Contents, folder: Path, asked: Wanted, listener: Progress) -> dict[str, Any]:
@@ -130,7 +134,7 @@ def _write(found: Contents, folder: Path, asked: Wanted, listener: Progress) -> 
     inspected = scan(_texts(folder))
     _refuse_findings(inspected, asked)
     write_json(folder / "privacy.json", _privacy(inspected))
-    with recomputing(folder) as (copy, loaded):
+    with recomputing(folder, folder.parent) as (copy, loaded):
         known = truth(copy, loaded.rubric, loaded.samples)
         rows["gold"] = write_table(folder, "gold", known.gold)
         rows["disagreements"] = write_table(folder, "disagreements", known.disagreements)

@@ -1,19 +1,18 @@
 """Files and folders that appear whole under the asked name, or not at all.
 
-They are written beside their place and moved. A run that is killed leaves a hidden folder or file
-behind, never half a release that somebody could take for a whole one.
+They are written beside their place and moved. A run that is killed leaves a hidden folder behind,
+never half a release that somebody could take for a whole one; the next one clears it away.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile, mkdtemp
 from typing import IO
 
 from labelkit.errors import InputError
+from labelkit.workflows.release.working_place import working_place
 
 
 @contextmanager
@@ -25,18 +24,14 @@ def whole_folder(out: Path) -> Iterator[Path]:
     """
     if _taken(out):
         raise InputError(f"{out} exists already; name a new folder")
-    with _told(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-        try:
-            yield folder
-            folder.chmod(0o755)
-            if out.exists():
-                out.rmdir()
-            folder.rename(out)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+    with _told(out), working_place(out) as place:
+        folder = place / "release"
+        folder.mkdir()
+        yield folder
+        folder.chmod(0o755)
+        if out.exists():
+            out.rmdir()
+        folder.rename(out)
 
 
 @contextmanager
@@ -48,25 +43,12 @@ def whole_file(out: Path) -> Iterator[IO[str]]:
     """
     if out.exists():
         raise InputError(f"{out} exists already; name a new file")
-    with _told(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(
-            "w",
-            prefix=f".{out.name}-",
-            dir=out.parent,
-            encoding="utf-8",
-            newline="\n",
-            delete=False,
-        ) as file:
-            written = Path(file.name)
-            try:
-                yield file
-                file.close()
-                written.chmod(0o644)
-                written.rename(out)
-            except BaseException:
-                written.unlink(missing_ok=True)
-                raise
+    with _told(out), working_place(out) as place:
+        written = place / "file"
+        with written.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        written.chmod(0o644)
+        written.rename(out)
 
 
 def _taken(out: Path) -> bool:

@@ -32,13 +32,17 @@ READER = Person(id=0, name="labelkit", role=Role.ADMIN, added_at=datetime(1970, 
 
 
 @contextmanager
-def recomputing(folder: Path) -> Iterator[tuple[Store, Loaded]]:
+def recomputing(folder: Path, beside: Path | None = None) -> Iterator[tuple[Store, Loaded]]:
     """Load a release into a store that lives as long as the block.
+
+    Args:
+        folder: the release.
+        beside: the folder to make the store in; default: the system's for temporary files.
 
     Raises:
         FormatError: a file is missing or damaged.
     """
-    with TemporaryDirectory(prefix="labelkit-release-") as place:
+    with TemporaryDirectory(prefix="labelkit-release-", dir=beside) as place:
         url = f"sqlite:///{Path(place) / 'release.db'}"
         with Store.open(url, create=True) as store:
             yield store, load_release(folder, store, placeholders=True)

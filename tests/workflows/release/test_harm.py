@@ -28,6 +28,7 @@ from labelkit.workflows.release.checksums import files_of
 from labelkit.workflows.release.export import Exported, Wanted, export
 from labelkit.workflows.release.placing import whole_file, whole_folder
 from labelkit.workflows.release.verify import verify
+from labelkit.workflows.release.working_place import MARK, clear_leftovers
 from tests.workflows.release.building import MAY
 from tests.workflows.review import desk
 
@@ -116,20 +117,66 @@ with Store.open(sys.argv[1]) as store:
 """
 
 
-def test_a_killed_export_leaves_nothing_under_the_asked_name(source: Store, tmp_path: Path) -> None:
-    out = tmp_path / "rel"
+def started(source: Path, out: Path) -> subprocess.Popen[bytes]:
+    """An export in a process of its own that waits before its last step."""
     running = subprocess.Popen(
-        [sys.executable, "-c", SLOW_EXPORT, f"sqlite:///{tmp_path / 'source.db'}", str(out)],
+        [sys.executable, "-c", SLOW_EXPORT, f"sqlite:///{source}", str(out)],
         cwd=Path(__file__).resolve().parents[3],
         stdout=subprocess.PIPE,
     )
     assert running.stdout is not None
     assert running.stdout.readline() == b"nearly done\n"
+    return running
+
+
+def killed(running: subprocess.Popen[bytes]) -> None:
     running.send_signal(signal.SIGKILL)
     running.wait()
+    assert running.stdout is not None
     running.stdout.close()
+
+
+def test_a_running_export_s_folder_and_strangers_folders_are_left_alone(
+    source: Store, tmp_path: Path
+) -> None:
+    out = tmp_path / "rel"
+    running = started(tmp_path / "source.db", out)
+    (own,) = tmp_path.glob(".rel-*")
+    said = json.loads((own / MARK).read_text(encoding="utf-8"))
+    strangers = {
+        "no mark": None,
+        "other-ho": {**said, "host": "elsewhere"},
+        "othr out": {**said, "out": b"rel2".hex()},
+        "damaged_": "{",
+    }
+    for name, mark in strangers.items():
+        folder = tmp_path / f".rel-{name.replace(' ', '_').ljust(8, '_')}"
+        folder.mkdir()
+        (folder / "precious").write_text("x", encoding="utf-8")
+        if mark is not None:
+            text = mark if isinstance(mark, str) else json.dumps(mark)
+            (folder / MARK).write_text(text, encoding="utf-8")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / MARK).write_text(json.dumps(said), encoding="utf-8")
+    (tmp_path / ".rel-a_link__").symlink_to(tmp_path / "linked")
+    there = set(tmp_path.glob(".rel-*"))
+    assert len(there) == 6
+    assert clear_leftovers(out) == ()
+    assert set(tmp_path.glob(".rel-*")) == there
+    killed(running)
+    assert clear_leftovers(out) == (own.name,)
+    assert set(tmp_path.glob(".rel-*")) == there - {own}
+    assert (tmp_path / "linked" / MARK).exists()
+
+
+def test_a_killed_export_leaves_nothing_under_the_asked_name(source: Store, tmp_path: Path) -> None:
+    out = tmp_path / "rel"
+    killed(started(tmp_path / "source.db", out))
     assert not out.exists()
+    (left,) = tmp_path.glob(".rel-*")
     again = export(source, rubrics(source)[0], out)
+    assert again.cleared == (left.name,)
+    assert not left.exists()
     assert verify(again.folder).faults == ()
 
 
