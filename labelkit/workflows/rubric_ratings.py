@@ -100,12 +100,21 @@ def rated_votes(
         _table(votes, labels, every, labels),
         [str(k) for k in range(1, len(every) + 1)] if items is None else items,
         tuple(
-            Stratum(name, _table(votes, labels, mask, question.labels_for(subset) or labels))
+            Stratum(
+                name,
+                _table(votes, labels, mask, _labels(question, subset)),
+            )
             for name, mask, subset in strata
         ),
         missing,
         ordered=question.type == "ordinal",
     )
+
+
+def _labels(question: Question, subset: str | None) -> Sequence[str]:
+    """The labels that count in a stratum: those of its subset; all where it is none, as a day."""
+    own = question.labels_for(subset) if subset is not None else ()
+    return own or [definition.name for definition in question.labels]
 
 
 def _table(

@@ -10,6 +10,8 @@ from labelkit.domain.person import Role
 from labelkit.errors import InputError
 from labelkit.stats.undefined import Undefined, as_json
 from labelkit.store import Store
+from labelkit.store.raters import add_rubric
+from labelkit.store.traces import add_traces
 from labelkit.workflows.agreement import Scale, agreement_of
 from labelkit.workflows.review import annotate, assignment, live, samples
 from labelkit.workflows.review.access import NotAllowedError
@@ -124,6 +126,27 @@ def test_groups_by_stratum_and_day(store: Store) -> None:
     # Items 0, 2, 4: 3 + 3 + 1 of 9 pairs agree; items 1, 3, 5: 1 + 1 + 3.
     assert by["stratum=model=m0"].coefficients[0].value == pytest.approx(7 / 9)
     assert by["stratum=model=m1"].coefficients[0].value == pytest.approx(5 / 9)
+
+
+def test_a_group_that_is_no_subset_counts_the_labels_of_every_subset(store: Store) -> None:
+    only = [
+        {"name": name, "title": name, "key": key, "include": name, "subsets": subsets}
+        for name, key, subsets in (("good", "1", ()), ("bad", "2", ("s",)), ("odd", "3", ("s",)))
+    ]
+    asked = desk.CHOICE.model_validate({**desk.CHOICE.model_dump(), "labels": only})
+    scheme = desk.rubric(asked, subset_tag="part", subsets=("s", "t"))
+    traces = [desk.trace(k, tags={"domain": f"d{k % 2}", "part": "s"}) for k in range(6)]
+    add_traces(store, traces)
+    add_rubric(store, scheme)
+    ana, bo = (desk.person(store, name) for name in ("ana", "bo"))
+    boss = desk.person(store, "boss", Role.ADMIN)
+    sample = desk.drawn(store, 6, scheme, overlap=2, strata=("domain",))
+    for who, value in ((ana, "bad"), (bo, "odd")):
+        desk.label_all(store, who, sample, {t.digest: value for t in traces})
+    groups = live.agreement(store, boss, sample.id).groups
+    assert {group.group for group in groups} == {"all", "stratum=domain=d0", "stratum=domain=d1"}
+    # They agree on nothing: before, both labels counted as missing wherever no subset was named.
+    assert [(g.n_items, g.coefficients[0].value) for g in groups] == [(6, 0), (3, 0), (3, 0)]
 
 
 def test_an_undone_label_leaves_the_numbers(store: Store) -> None:
