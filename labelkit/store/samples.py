@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, select, update
@@ -145,11 +146,17 @@ def _people(connection: Connection, key: int) -> Sequence[int]:
     return connection.execute(query).scalars().all()
 
 
+@lru_cache(maxsize=64)
+def _design(body: str) -> Design:
+    """Read a design; it never changes, and every label asks for it several times."""
+    return Design.model_validate(json.loads(body))
+
+
 def _read(row: Row[Any], people: Iterable[int]) -> Sample:
     return Sample(
         key=row.id,
         id=row.digest,
-        design=Design.model_validate(json.loads(row.body)),
+        design=_design(row.body),
         guideline=row.guideline,
         frame_last=row.frame_last,
         people=tuple(people),
