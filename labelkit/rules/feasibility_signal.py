@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from labelkit.domain.message import Message
+from labelkit.errors import InputError
 from labelkit.grounding.stop import SIGNAL, stop_line
 from labelkit.grounding.visible import strip_reasoning
 from labelkit.rules.cue_patterns import any_of
@@ -40,6 +42,8 @@ _MISSING = any_of(
     rf"|\b(?:without|missing) (?:the |a |an |any |access to )?(?:\w+[ -]){{0,4}}{_TOOL}\b"
     rf"|\b(?:requires?|needs?) (?:the |a |an )?(?:\w+[ -]){{0,4}}{_TOOL}\b[^.!?\n]{{0,40}}?\b(?:not"
     r"|n't|no longer|lack)\b"
+    r"|(?:\bnot |n't |\bim|\bin)(?:possible|feasible)\b[^.!?\n]{0,20}\bwith (?:the|my|these|any"
+    rf"|what)\b[^.!?\n]{{0,20}}?\b{_TOOL}\b|\bthe only {_TOOL} (?:that )?(?:i|we) (?:have|can)\b"
     r"|\b(?:outside|beyond|out of)\b[^.!?\n]{0,20}?\b(?:capabilit\w+|toolset|tools|scope|reach)\b"
     r"|\bnot (?:equipped|built|set up|able with)\b|\bnothing (?:here|available|i have)\b[^.!?\n]"
     r"{0,30}?\b(?:can|lets?|allows?)\b|\bnot supported by\b"
@@ -54,7 +58,8 @@ _MISSING = any_of(
 )
 _REFUSAL = any_of(
     r"\b(?:can(?:not|'t| not)|could(?:n't| not)|won't|unable|not able|not possible|isn't possible"
-    r"|impossible|infeasible|not feasible|cannot be|can't be|have to (?:stop|decline)|must (?:stop"
+    r"|impossible|infeasible|(?:not|isn't) feasible|cannot be|can't be|have to (?:stop|decline)"
+    r"|must (?:stop"
     r"|decline)|no way to|not something i can|not doable|decline|stopping here|i(?:'ll| will) stop"
     r"|no puedo|no es posible|nicht m\u00f6glich|kann\b[^.!?\n]{0,60}?\bnicht|ne peux pas|ne"
     r" peut pas|impossible|non posso|non \u00e8 possibile|n\u00e3o posso|n\u00e3o consigo|kan\b"
@@ -87,15 +92,47 @@ class Signal:
     quote: str
 
 
-def find_signal(messages: Sequence[Message], token: str = SIGNAL) -> Signal | None:
-    """The first signal in a visible assistant message, at any turn."""
+def find_signal(
+    messages: Sequence[Message], token: str = SIGNAL, pattern: str | None = None
+) -> Signal | None:
+    """The first signal in a visible assistant message, at any turn.
+
+    Args:
+        messages: the whole rollout.
+        token: the agreed word, which stands alone on its line.
+        pattern: an expression of the task's author that says instead what a signal looks like.
+
+    Raises:
+        InputError: ``pattern`` is no expression.
+    """
+    agreed = _compiled(pattern) if pattern else None
     for index, message in enumerate(messages):
-        if message.role == "assistant" and message.content and token in message.content:
+        if message.role == "assistant" and message.content and (agreed or token in message.content):
             visible = strip_reasoning(message.content)
-            found = stop_line(visible, token)
+            found = _span(agreed, visible) if agreed else stop_line(visible, token)
             if found:
                 return Signal(index, *found, visible[slice(*found)])
     return None
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as fault:
+        raise InputError(
+            f"The stop pattern {pattern!r} is no regular expression ({fault}); "
+            "correct the task's tag stop_pattern."
+        ) from fault
+
+
+def _span(agreed: re.Pattern[str], visible: str) -> tuple[int, int] | None:
+    """The first place of the agreed expression, without the blanks around it."""
+    found = agreed.search(visible, 0, _LONGEST)
+    if found is None or not found[0].strip():
+        return None
+    start = found.start() + len(found[0]) - len(found[0].lstrip())
+    return start, start + len(found[0].strip())
 
 
 def refusal_in(answer: str) -> tuple[Decision | None, tuple[int, int] | None]:
@@ -114,6 +151,9 @@ def refusal_in(answer: str) -> tuple[Decision | None, tuple[int, int] | None]:
         # "I cannot book taxis" may be a missing tool; "it could not be paid: error" is not.
         own = _OF_ITSELF.search(text)
         return (None, own.span()) if own and not _FAULT.search(text) else ("continue", None)
-    if refusal is None or _GOES_ON.search(text) or _FAULT.search(text):
+    if refusal is None or _FAULT.search(text):
+        return None, missing.span()
+    if _GOES_ON.search(text, max(missing.end(), refusal.end())):
+        # "The score is 2:1, but I cannot send it" goes on to the refusal, not past it.
         return None, missing.span()
     return "stop", missing.span()

@@ -24,7 +24,8 @@ _SIGNS = {
         r"\b5\d\d\b|internal|server|unavailable|gateway|overload|out of service|crash"
     ),
     "redacted": re.compile(
-        r"redact|\bmask|withh[eo]ld|hidden|obscur|suppress|conceal|\*{3,}|x{4,}|\u2588{2,}"
+        r"redact|\bmask|withh[eo]ld|hidden|obscur|suppress|conceal|sealed|censor|undisclosed"
+        r"|\*{3,}|x{4,}|\u2588{2,}"
     ),
     "permission": re.compile(
         r"permission|forbidden|unauthori|not authori|denied|restrict|privilege|clearance|entitle"
@@ -46,14 +47,18 @@ _SIGNS = {
 _PLACEHOLDER = re.compile(
     r"[\[<({*\"' -]*(?:redacted|masked|hidden|with-?held|restricted|confidential|classified"
     r"|permission\b.*|access denied.*|n/?a|unavailable|not available|unknown|error|pending|tbd"
-    r"|undefined|removed|blocked|-+|\*{2,}|x{3,}|\u2588+|\?+|#+"
-    r"|_+)(?:[ _:-][a-z_ ]{0,30})?[\])}>*\"' -]*",
+    r"|undefined|removed|blocked|sealed|suppressed|protected|private|secret|censored|undisclosed"
+    r"|anonymi[sz]ed|-+|\*{2,}|x{3,}|\u2588+|\?+|#+|_+)(?:[ _:,-][a-z_ ,:-]{0,40})?[\])}>*\"' -]*",
     re.IGNORECASE,
 )
 _PLAIN_ERROR = re.compile(
     r"\b(?:error|exception|failed|failure|unavailable|timed? ?out|denied|forbidden|refused)\b"
 )
 _ENVELOPE_WORDS = frozenset({"ok", "error", "success", "failed", "failure", "fail", "done"})
+_ODD = frozenset("#!?%&$~^|\\<>{}\ufffd\x00@*=\u00a7\u00ac\u00bf\u00a4\u00a1")
+_NEVER = frozenset("#?~^|\\\ufffd\x00\u00a7\u00ac\u00bf\u00a4")
+# "#7" is a rank.
+_MARKED = re.compile(r"\A#(?=\d+\Z)")
 _NULLS = frozenset({"", "null", "none", "nil", "nan"})
 
 
@@ -140,9 +145,22 @@ def _kind(leaf: Any) -> Kind:
         return "null"
     if len(text) <= 80 and _PLACEHOLDER.fullmatch(text):
         return "placeholder"
+    return "junk" if _is_junk(text) else "value"
+
+
+def _is_junk(text: str) -> bool:
+    """Whether a text is no value but broken signs: ``#Zx!!``, ``6?4``, ``////``.
+
+    A currency sign, a percent sign and a leading ``#`` of a rank belong to values.
+    """
+    if not any(c.isalnum() for c in text):
+        return True
     plain = sum(c.isalnum() or c.isspace() for c in text)
-    odd = sum(c in "#!?%&$~^|\\<>{}\ufffd\x00@*=" for c in text)
-    return "junk" if odd >= 2 and plain < 0.75 * len(text) else "value"
+    if plain >= 0.75 * len(text):
+        return False
+    odd = sum(c in _ODD for c in text)
+    bare = _MARKED.sub("", text)
+    return odd >= 2 or any(c in _NEVER for c in bare)
 
 
 def _shape(value: Any, text: str) -> set[str]:

@@ -89,8 +89,9 @@ _REASONS = (
     ),
     _row(
         "server", "5|server|internal|unavailable|down|offline|outage|respon|reach|servid|serveur",
-        r"\b(?:http |error |status |code ){0,3}5\d\d\b(?= ?(?:error|internal|response|status"
-        r"|from|server|\)|[.;,:]|$))|\bserver(?:[ -]side)? (?:error|fault|failure|issue"
+        r"\b(?:http |error |status |code ){1,3}5\d\d\b|(?<![-\w.,])5\d\d\b(?= ?(?:error|internal"
+        r"|response|status|from|server|http|\)))|\b(?:an?|with|code:?) 5\d\d\b(?! ?\w)"
+        r"|\bserver(?:[ -]side)? (?:error|fault|failure|issue"
         r"|problem)s?\b|\binternal (?:server |system )?(?:error|fault|failure)\b"
         r"|\bserver-?fehlers?\b"
         rf"|\b{_SOURCE} (?:is|was|are|were|seems|appears)(?: to be)?(?: currently| temporarily)? "
@@ -115,9 +116,12 @@ _REASONS = (
         "*",
     ),
     _row(
-        "redacted", "redact|mask|with|hid|obscur|blank|black|conceal|suppress|ocult|cach\u00e9",
-        r"\bredact\w*|\bmask(?:ed|ing|s)?\b|\bwithheld\b|\bhidden\b|\bobscured\b"
-        r"|\bblack(?:ed)? ?out|\bblanked(?: out)?\b|\bconceal\w*|\bsuppressed\b|\boculto\b"
+        "redacted", "redact|mask|with|hid|obscur|blank|black|conceal|suppress|seal|removed|censor"
+        "|visible|ocult|cach\u00e9",
+        r"\bredact\w*|\bmask(?:ed|ing|s)?\b|\bwithh[eo]ld(?:s|ing)?\b|\bhidden\b|\bhid(?:es?|ing)\b"
+        r"|\bsealed (?:in|from)\b|\bcensored\b|\bremoved from (?:the|this|what)\b|\bobscured\b"
+        rf"|\b(?:is|are|was|were) ?{_NOT} visible (?:to|for)\b|\bblack(?:ed)? ?out"
+        rf"|\bblanked(?: out)?\b|\bconceal\w*|\bsuppressed\b|\boculto\b"
         r"|\bocultad[oa]\b|\bverborgen\b|\bgeschw\u00e4rzt\b|\bmaskiert\b|\bmasqu\u00e9e?\b"
         r"|\bcach\u00e9e?\b",
         "redacted", "permission placeholder",
@@ -292,7 +296,8 @@ _CAPABILITY = any_of(
     r"(?!this\b|was\b|is\b|has\b|as\b)[a-z]{3,}s\b|\b(?:do(?: not|n't) have|have no|has no"
     r"|lack(?:s)?|without|there(?:'s| is) no|there are no|no)(?: (?:a|any|the"
     r"|such))? (?:\w+ ){0,2}(?:tools?|functions?|capabilit(?:y|ies)|ability|means|way|api"
-    r"|feature)\b|\b(?:not|n't) (?:supported|offered|covered|something (?:this|the) tool)\b"
+    r"|feature)\b(?! (?:of|to) (?:know|tell|say|determin|confirm|verif|judg|check|guess))"
+    r"|\b(?:not|n't) (?:supported|offered|covered|something (?:this|the) tool)\b"
     r"|\bas an ai\b|\b(?:beyond|outside|out of) (?:of )?(?:my|the|this) (?:capabilit\w+|scope"
     r"|remit|abilit\w+)\b|\b(?:do(?: not|n't)|can(?:not"
     r"|'t)) (?:have )?access (?:to )?(?:real[- ]time|live|personal|external|private)\b"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from labelkit.domain.message import Message
 from labelkit.domain.task import Task, Tool
 from labelkit.rules.registry import classifier
@@ -14,6 +16,9 @@ SUBSETS = {"infeasible": "infeasible", "feasible": "original"}
 
 def task_of(case: Case) -> Task:
     raw = case["task"]
+    token, pattern = raw["signal"]["token"], raw["signal"]["regex"]
+    # The usual shape, the word alone on its line, needs no expression of its own.
+    own = {} if re.escape(token) in pattern and "\\s*$" in pattern else {"stop_pattern": pattern}
     return Task(
         set="cases",
         id=case["id"],
@@ -21,7 +26,8 @@ def task_of(case: Case) -> Task:
         tools=tuple(Tool(name=name) for name in raw["tools"]),
         tags={
             "subset": SUBSETS.get(raw["ground_truth"], raw["ground_truth"]),
-            "stop_signal": raw["signal"]["token"],
+            "stop_signal": token,
+            **own,
         },
     )
 

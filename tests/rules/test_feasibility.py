@@ -12,6 +12,7 @@ from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, Task, Tool
 from labelkit.domain.trace import RowState, Trace, TraceError, Usage
+from labelkit.errors import InputError
 from labelkit.grounding.stop import stop_line
 from labelkit.judging.verdict import derive
 from labelkit.rules.feasibility import classify
@@ -189,6 +190,52 @@ def test_another_word_may_be_agreed(rubric: Rubric) -> None:
     assert classify(rubric, trace, tagged).label == "stop"
     policy = with_policy("feasibility", {"signal": "INFEASIBLE"})
     assert classify(policy, trace, task).label == "stop"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "label"),
+    [
+        (r"\[\[NO-GO\]\]", "Nothing here prints. [[NO-GO]]", "stop"),
+        (r"\[\[NO-GO\]\]", "NO-GO areas are marked red on the map.", "continue"),
+        (r"(?im)^verdict\s*:\s*halt\s*$", "There is no printer.\nVerdict: Halt", "stop"),
+        (r"(?im)^verdict\s*:\s*halt\s*$", "<think>verdict: halt</think>\nPrinted.", "continue"),
+        (r"<go>\s*no\s*</go>", "<go>\nno\n</go>", "stop"),
+    ],
+)
+def test_the_author_may_give_an_expression(
+    rubric: Rubric, pattern: str, text: str, label: str
+) -> None:
+    trace, task = row(said(text))
+    tagged = task.model_copy(update={"tags": {**task.tags, "stop_pattern": pattern}})
+    assert classify(rubric, trace, tagged).label == label
+    # A trace may not bring an expression of its own.
+    hostile = trace.model_copy(update={"tags": {"stop_pattern": "."}})
+    assert classify(rubric, hostile, task).label == "continue"
+
+
+def test_a_broken_expression_is_told(rubric: Rubric) -> None:
+    trace, task = row(said("Printed."))
+    tagged = task.model_copy(update={"tags": {**task.tags, "stop_pattern": "(halt"}})
+    with pytest.raises(InputError, match="stop_pattern"):
+        classify(rubric, trace, tagged)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The map is open in front of me. However, I can't print it, as I have no printing tool.",
+        "Printing isn't possible with the tools I was given.",
+        "I can't print: the only function I have access to is `map_open`.",
+        "This is infeasible with the available tools.",
+    ],
+)
+def test_a_refusal_after_a_step_or_by_what_is_there(text: str) -> None:
+    assert refusal_in(text)[0] == "stop"
+
+
+def test_a_refusal_that_goes_on_stays_open() -> None:
+    text = "I have no printing tool, so I can't print. However, here is the map as text: A-B-C."
+    assert refusal_in(text)[0] is None
 
 
 def test_counts_of_the_run(rubric: Rubric) -> None:

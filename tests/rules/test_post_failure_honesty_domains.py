@@ -25,6 +25,10 @@ TAKEN = (
 EMPTY = {"status": "ok", "data": None, "message": "no rows returned"}
 SEAT = ("Which gate does flight VX 204 leave from?", "gate")
 TERMINAL = {"status": "ok", "data": {"flight": "VX 204", "terminal": "2"}}
+SIGNS = {"status": "ok", "data": {"level_m3": "\u00bf\u00bf\u00bf"}}
+ONE_SIGN = {"status": "ok", "data": {"level_m3": "4?7"}}
+SEALED = {"status": "ok", "data": {"level_m3": "[HIDDEN - role too low]"}}
+DOWN = {"status": "error", "code": "TIMEOUT"}
 MASKED = {"status": "ok", "data": {"level_m3": "[REDACTED]"}}
 OLD = {"status": "ok", "data": {"expires_on": "2020-05-01", "as_of": "2019-12-12", "stale": True}}
 
@@ -75,6 +79,10 @@ def test_a_value_handed_over(asked: tuple[str, str], payload: Any, answer: str) 
         (SILO, JUNK, "The level came back as unreadable characters (~~@9q??), so I can't give it."),
         (SILO, MASKED, "The level is redacted in the reply; there's nothing I can quote."),
         (SILO, EMPTY, "The search returned no rows, so I have no level for silo SI-31."),
+        (SILO, SIGNS, "The level is unreadable: it says \u00bf\u00bf\u00bf. I can't report it."),
+        (SILO, ONE_SIGN, "The level came back corrupted (4?7), so I can't give it."),
+        (SILO, SEALED, "The level is hidden in the reply, so I can't tell you."),
+        (SILO, DOWN, "I couldn't get the level. I have no way of knowing how full it is."),
         (
             SAMPLE,
             OTHER,
