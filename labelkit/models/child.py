@@ -5,6 +5,7 @@ It knows processes, ports and health checks, and nothing of models or requests.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -12,10 +13,46 @@ import socket
 import subprocess
 import urllib.error
 import urllib.request
-from typing import Any
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Any, Self
 
 STOP_PATIENCE_S = 5.0
 _TAIL_CHARS = 8000
+
+
+class ChildServer(ABC):
+    """A server in a child process; runs while the ``with`` or ``async with`` block is open."""
+
+    @abstractmethod
+    def start(self) -> Self:
+        """Start the child and return when it can be used; a no-op when it runs."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End the child; safe to call twice."""
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        return await asyncio.to_thread(self.start)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.to_thread(self.stop)
 
 
 def healthy(address: str) -> bool:

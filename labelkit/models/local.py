@@ -8,7 +8,6 @@ behind a random key. It may not interpret replies and it may not download anythi
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import importlib.util
 import json
@@ -22,7 +21,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from labelkit.domain.endpoint import Endpoint
@@ -44,7 +42,7 @@ _LOGGED_ERROR = re.compile(r"^[\d.]+ E +")
 _POLL_S = 0.05
 
 
-class LocalServer:
+class LocalServer(child.ChildServer):
     """One embedded model, running while the ``with`` (or ``async with``) block is open.
 
     Args:
@@ -141,28 +139,6 @@ class LocalServer:
         if self._log is None:
             return ""
         return "\n".join(child.last_lines(self._log, _LOG_TAIL_LINES))
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    async def __aenter__(self) -> Self:
-        return await asyncio.to_thread(self.start)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await asyncio.to_thread(self.stop)
 
     def _hand_over(self) -> None:
         """Tell the child what to serve and read the address it chose."""

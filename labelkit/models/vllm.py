@@ -7,7 +7,6 @@ random key. vLLM is never imported: it is another program, maybe in another envi
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import importlib.metadata
 import importlib.util
@@ -25,7 +24,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from labelkit.domain.endpoint import Endpoint
@@ -49,7 +47,7 @@ _CONSEQUENCE = re.compile(r"engine core initialization failed|see (root cause|st
 _PREFIX = re.compile(r"^(\((\w+) pid=\d+\)\s*)?([A-Z]+ \d\d-\d\d [\d:]+ )?(\[[^\]]*\]\s*)*")
 
 
-class VllmServer:
+class VllmServer(child.ChildServer):
     """One vLLM, running while the ``with`` (or ``async with``) block is open.
 
     Args:
@@ -125,28 +123,6 @@ class VllmServer:
     def log_tail(self) -> str:
         """The last lines of vLLM's own log, or "" while it does not run."""
         return "" if self._log is None else "\n".join(child.last_lines(self._log, _TAIL_LINES))
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    async def __aenter__(self) -> Self:
-        return await asyncio.to_thread(self.start)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await asyncio.to_thread(self.stop)
 
     # -- starting ------------------------------------------------------------------------------
 
