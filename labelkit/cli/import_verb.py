@@ -14,7 +14,13 @@ from labelkit.cli.options import in_folder, opened_store
 from labelkit.errors import FormatError
 from labelkit.formats.rating_layout import Layout
 from labelkit.formats.reader import ReadOptions
-from labelkit.formats.registry import READERS, LossReport, UnknownFormatError, reader_named
+from labelkit.formats.registry import (
+    READERS,
+    LossReport,
+    NothingReadError,
+    UnknownFormatError,
+    reader_named,
+)
 from labelkit.printable import printable
 from labelkit.workflows.ingest import Imported, Refused, import_files
 from labelkit.workflows.rating_target import Targets
@@ -23,6 +29,7 @@ from labelkit.workflows.setup import SETTINGS_FILE, init
 
 FORMATS = "\b\n" + "\n".join(f"  {r.name:<24}{r.description}" for r in READERS)
 SHOWN = 12
+_IN_PASSING = (UnknownFormatError, NothingReadError)
 
 
 @click.command("import", epilog="Formats:\n\n" + FORMATS)
@@ -68,7 +75,8 @@ def command(
     A folder without labelkit.yaml is made ready first, as `labelkit init` does.
 
     Importing twice changes nothing. A file that cannot be read does not keep the others out; it
-    is named at the end, and the exit code is 2.
+    is named at the end, and the exit code is 2. Below a folder, a file in no known format or
+    without one good record is told like a broken record, and the code is 0 if anything was read.
     """
     if file_format is not None:
         reader_named(file_format)
@@ -147,16 +155,32 @@ def _listed(names: str | None) -> tuple[str, ...]:
 
 
 def _account(read: int, refused: list[Refused]) -> None:
-    """Name what was not read: foreign files of a folder in passing, anything else as an error."""
-    foreign = [r for r in refused if not r.named and isinstance(r.error, UnknownFormatError)]
-    failed = [r for r in refused if r not in foreign]
-    if foreign and not read and not failed:
+    """Name what was not read.
+
+    Foreign and broken files of a folder are told like broken records: nobody has to do anything
+    for the rest to be right. A file that somebody named, or that can be mended by whoever imports
+    (rights, packing, encoding), is an error.
+    """
+    passed = [r for r in refused if not r.named and isinstance(r.error, _IN_PASSING)]
+    failed = [r for r in refused if r not in passed]
+    foreign = [r for r in passed if isinstance(r.error, UnknownFormatError)]
+    broken = [r for r in passed if r not in foreign]
+    if passed and not read and not failed:
+        for one in broken:
+            console.err().print(console.plain(f"- {one.error}"), soft_wrap=True)
+        what = "could be read" if broken else "is in a known format"
         raise FormatError(
-            f"no file in the folder is in a known format (tried {_names(foreign)}); "
+            f"no file in the folder {what} (tried {_names(passed)}); "
             "`labelkit import --help` lists what each format looks like"
         )
     if foreign:
         text = f"left out, in no known format: {_names(foreign)}"
+        console.out().print(console.plain(text), soft_wrap=True)
+    for one in broken[:SHOWN]:
+        text = f"left out, broken: {one.error}"
+        console.out().print(console.plain(text), soft_wrap=True)
+    if len(broken) > SHOWN:
+        text = f"left out, broken as well: {_names(broken[SHOWN:])}"
         console.out().print(console.plain(text), soft_wrap=True)
     if len(failed) == 1:
         raise failed[0].error

@@ -60,10 +60,19 @@ class ProviderPairs:
         yield from read_each(json_records(path), path, build)
 
 
+def request_of(path: Path) -> Path | None:
+    """Return the request file whose reading brings this response along; None for other files."""
+    named = _FILE.match(path.name)
+    if named is None or named.group("status") is None:
+        return None
+    request = path.with_name(f"{named.group('stem')}.request.json")
+    return request if request.is_file() else None
+
+
 def _pair(path: Path, stem: str, options: ReadOptions) -> Iterator[Item]:
     request = path.with_name(f"{stem}.request.json")
     answers = sorted(path.parent.glob(f"{_escaped(stem)}.response.*.json"))
-    answers = [file for file in answers if _FILE.match(file.name)]
+    answers = [file for file in answers if _FILE.match(file.name) and file.is_file()]
     if not answers or not request.is_file():
         missing = "response" if request.is_file() else "request"
         yield Finding(path.name, 1, "broken", f"there is no {missing} file beside it")
@@ -71,10 +80,13 @@ def _pair(path: Path, stem: str, options: ReadOptions) -> Iterator[Item]:
     named = _FILE.match(answers[0].name)
     status = int(named.group("status")) if named else None
     asked, answered = _whole(request), _whole(answers[0])
-    for record in (asked, answered):
+    for file, record in ((request, asked), (answers[0], answered)):
         if record.broken is not None:
-            yield Finding(path.name, 1, "broken", record.broken)
+            half = "request" if file == request else "response"
+            yield Finding(path.name, 1, "broken", f"{record.broken} in the {half} file")
             return
+    if len(answers) > 1:
+        yield Finding(path.name, 1, "lost", f"of several responses only {answers[0].name} was read")
 
     def build(value: Any, source: str, notes: Notes) -> list[Trace]:
         return [_trace(value, status, source, options, notes)]

@@ -143,6 +143,10 @@ def _sniff(head: Head) -> Reader:
     raise UnknownFormatError(f"{head.path} is in no known format ({found}); {mend}")
 
 
+class NothingReadError(FormatError):
+    """A file of a known format of which not one record could be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class LossLine:
     """Equal findings counted together, with the first few records they were made in."""
@@ -220,7 +224,7 @@ class Reading(Iterator[Task | Trace]):
             elif self._addressable(item):
                 yield item
         if not (self._tasks or self._traces or self._ratings):
-            raise FormatError(self._nothing_read())
+            raise NothingReadError(self._nothing_read())
 
     def _addressable(self, item: Task | Trace) -> bool:
         """Count an item, unless it is nested so deeply that it could not be read again."""

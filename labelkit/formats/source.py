@@ -72,6 +72,11 @@ def read_head(path: Path) -> Head:
 
 def _first_bytes(path: Path) -> bytes:
     try:
+        if not (path.is_file() or path.is_dir()) and path.exists():
+            raise FormatError(
+                f"{path} is a pipe or a device, and files are read more than once; write what "
+                "comes out of it to a file and name that"
+            )
         with path.open("rb") as file:
             return file.read(HEAD_BYTES)
     except FileNotFoundError:

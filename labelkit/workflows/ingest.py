@@ -22,6 +22,7 @@ from labelkit.store.tasks import add_tasks
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
 from labelkit.workflows.import_parts import Parts
+from labelkit.workflows.import_paths import files_below, is_folder, task_set_at
 from labelkit.workflows.ingest_ratings import RatingBook
 from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.progress import Progress, Silent
@@ -38,6 +39,7 @@ CHUNK_BYTES = 3_900_000
 """Just under what the store commits at once, so that a chunk is one transaction."""
 
 _SAMPLE = 20
+_CHANGED = "the file changed while it was read; import it again once it is complete"
 
 
 @dataclass(frozen=True)
@@ -84,11 +86,12 @@ def import_file(
     """
     listener = progress or Silent()
     path = Path(file)
-    if file_format is None and (folder := _task_set_at(path)) is not None:
+    if file_format is None and (folder := task_set_at(path)) is not None:
         return _import_set(store, path, folder)
-    if file_format is None and _is_folder(path) and is_release(path):
+    if file_format is None and is_folder(path) and is_release(path):
         return _import_release(store, path)
     chosen = replace(options or ReadOptions(), texts=True)
+    before = _stamp(path)
     with Parts(processes) as parts:
         reading = read_file(path, file_format, chosen, through=parts.read)
         book = _book(store, path, reading.format, chosen, target)
@@ -102,6 +105,8 @@ def import_file(
                 listener.advance(stage, len(chunk))
             writer.finish()
         listener.end(stage)
+    if _stamp(path) != before:
+        reading.note(Finding(path.name, 0, "odd", _CHANGED))
     added = writer.added
     return Imported(
         path=str(path),
@@ -114,6 +119,15 @@ def import_file(
         labels_new=added.labels.new,
         labels_known=added.labels.known,
     )
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What tells whether a file was written to: its size and time of change."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def _book(
@@ -218,11 +232,14 @@ def import_files(
     Raises:
         StoreError: when the store cannot be written; files before that are kept.
     """
-    for path, named in _files(paths):
+    for found in files_below(paths, file_format):
+        if found.error is not None:
+            yield Refused(str(found.path), found.error, found.named)
+            continue
         try:
             yield import_file(
                 store,
-                path,
+                found.path,
                 file_format=file_format,
                 options=options,
                 progress=progress,
@@ -231,31 +248,7 @@ def import_files(
                 processes=processes,
             )
         except FormatError as error:
-            yield Refused(str(path), error, named)
-
-
-def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield each file with whether it was named itself; hidden files of folders are left out."""
-    for path in paths:
-        if _task_set_at(path) is not None or not _is_folder(path) or is_release(path):
-            yield path, True
-            continue
-        inside = [
-            file
-            for file in sorted(path.rglob("*"))
-            if file.is_file()
-            and not any(part.startswith(".") for part in file.relative_to(path).parts)
-        ]
-        yield from ((file, False) for file in inside)
-        if not inside:
-            yield path, True  # the reader says what is wrong with it
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # a name that no file can have; the reader says so
-        return False
+            yield Refused(str(found.path), error, found.named)
 
 
 class SecondNameError(FormatError):
@@ -289,15 +282,6 @@ def import_task_set(store: Store, name: str) -> tuple[Task, ...]:
     tasks = tuple(load_task_set(name).tasks)
     add_tasks(store, tasks)
     return tasks
-
-
-def _task_set_at(path: Path) -> Path | None:
-    """The folder of a task set that a path means, or None."""
-    folder = path.parent if path.name == "tasks.jsonl" else path
-    try:
-        return folder if (folder / "card.yaml").is_file() else None
-    except OSError:  # a name that no file can have; the reader says so
-        return None
 
 
 def _import_set(store: Store, path: Path, folder: Path) -> Imported:
