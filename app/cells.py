@@ -9,6 +9,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from app.charts import show_chart
+from app.colours import is_dark
 from app.plain import note, visible
 
 ORANGE = "#D55E00"
@@ -32,9 +34,10 @@ class Cells:
 def choose_cell(cells: Cells, *, key: str, title: str) -> tuple[int, int] | None:
     """Draw the table; return the cell (row, column) that was chosen, off the diagonal."""
     chart = f"{key}_cells"
-    st.altair_chart(
-        heat(cells), width="stretch", key=chart, on_select="rerun", selection_mode="cell"
+    said = (
+        f"Heat map of labels, {visible(cells.rows)} by {visible(cells.columns)}; {title} lists it."
     )
+    show_chart(heat(cells), said, key=chart, on_select="rerun", selection_mode="cell")
     named = {
         f"{i}:{j}": f"{visible(a)} and {visible(b)}: {cells.counts[i][j]:,.0f}"
         for i, a in enumerate(cells.labels)
@@ -86,11 +89,15 @@ def heat(cells: Cells) -> alt.LayerChart | alt.FacetChart:
         for j, b in enumerate(order)
     ]
     most = max((count for row in cells.counts for count in row), default=0) or 1
-    few, many, ink, light = _SHADES["dark" if st.context.theme.type == "dark" else "light"]
+    few, many, ink, light = _SHADES["dark" if is_dark() else "light"]
     angle = 0 if len(order) < 4 else -35
-    across = alt.Axis(labelLimit=140, labelAngle=angle, labelOverlap=False)
-    down = alt.Axis(labelLimit=140, labelOverlap=False)
-    base = alt.Chart(pd.DataFrame(rows), height=max(170, 44 * len(order) + 60)).encode(
+    across = alt.Axis(
+        labelLimit=150, labelAngle=angle, labelOverlap=False, ticks=False, orient="top"
+    )
+    down = alt.Axis(labelLimit=150, labelOverlap=False, ticks=False)
+    base = alt.Chart(
+        pd.DataFrame(rows), height=38 * len(order) + (70 if angle == 0 else 130)
+    ).encode(
         x=alt.X("column:N", sort=order, title=visible(cells.columns), axis=across),
         y=alt.Y("row:N", sort=order, title=visible(cells.rows), axis=down),
     )
@@ -109,6 +116,7 @@ def heat(cells: Cells) -> alt.LayerChart | alt.FacetChart:
     above = f"datum.count > {most * 0.55}"
     numbers = base.mark_text(fontSize=13).encode(
         text=alt.Text("count:Q", format=",.0f"),
+        opacity=alt.condition("datum.count > 0", alt.value(1), alt.value(0.45)),
         color=alt.condition(above, alt.value(light), alt.value(ink)),
     )
     return alt.layer(squares, numbers)

@@ -52,3 +52,8 @@ def choose_question(rubric: Rubric, sample: Sample) -> str:
         width=240,
     )
     return chosen
+
+
+def titles(rubric: Rubric, question: str) -> dict[str, str]:
+    """Titles of a question's labels."""
+    return {label.name: label.title for label in rubric.question(question).labels}

@@ -8,7 +8,7 @@ class Adjudicate extends Asking {
     this.top = el('div', 'meter');
     this.table = el('div', 'table');
     this.machines = el('div', 'machines');
-    this.asked = el('div', 'asked');
+    this.asked = el('div', 'asked two');
     data.questions.forEach((question, place) => this.asked.append(this.question(question, place)));
     this.asked.querySelector('.choices').append(this.noLabel());
     const tags = el('label', 'field');
@@ -20,7 +20,7 @@ class Adjudicate extends Asking {
     tags.append(this.tags);
     const known = el('div', 'tools');
     for (const tag of data.known_tags.slice(0, 8)) known.append(button('', tag, () => this.addTag(tag)));
-    this.reason = this.noteField('Reason (kept with the decision)', draft.note, 3);
+    this.reason = this.noteField('Reason, kept with the decision (Ctrl \u21b5 records it)', draft.note, 2);
     this.note.onkeydown = ev => {
       if (ev.key === 'Enter' && (ev.ctrlKey || ev.metaKey) && !ev.isComposing) {
         ev.preventDefault();
@@ -37,9 +37,10 @@ class Adjudicate extends Asking {
     this.back = button('', 'Send back to the raters', () => this.sendBack());
     const tools = el('div', 'tools');
     tools.append(this.gapButton, this.back);
+    tools.append(el('span', 'hint', 'Gap: the guideline does not settle this case.'));
     this.past = el('div', 'past');
-    this.root.replaceChildren(this.top, this.table, this.machines, this.asked, this.reason, tags,
-      known, tools, this.decide, this.status, this.past, guideline(data.guideline));
+    this.root.replaceChildren(this.top, this.table, this.machines, this.asked, this.reason, this.decide, this.status, tags,
+      known, tools, this.past, guideline(data.guideline));
     this.root.setAttribute('role', 'region');
     this.root.setAttribute('aria-label', 'Decision');
     this.showGap();
@@ -49,7 +50,7 @@ class Adjudicate extends Asking {
 
   noLabel() {
     const one = button('choice', '', () => this.choose(0, ''));
-    one.style.setProperty('--mine', '#7f7f7f');
+    one.style.setProperty('--mine', 'var(--muted)');
     one.dataset.label = '';
     one.append(el('span', '', 'No label applies'));
     return one;
@@ -97,7 +98,7 @@ class Adjudicate extends Asking {
   name(value, reason) {
     const place = this.data.questions[0].labels.findIndex(label => label.name === value);
     const chip = el('span', 'given', place < 0 ? value || reason : this.data.questions[0].labels[place].title);
-    if (place >= 0) chip.style.setProperty('--mine', COLOURS[place % COLOURS.length]);
+    if (place >= 0) chip.style.setProperty('--mine', colour(this.data.questions[0], place));
     else chip.classList.add('null');
     return chip;
   }
@@ -106,6 +107,8 @@ class Adjudicate extends Asking {
     const card = el('article', 'card'), top = el('div', 'cardtop');
     top.append(el('strong', '', title), item.opened === false ? '' : this.name(item.value, item.reason));
     card.append(top);
+    const wordless = !item.note && !(item.quotes || []).length;
+    if (more && wordless) top.firstChild.after(el('span', 'small', more));  // on one line
     if (item.note) card.append(new Body('div', 'why', item.note, '', '').box);
     for (const quote of item.quotes || []) {
       const box = el('blockquote', quote.start == null ? 'lost' : '');
@@ -114,21 +117,21 @@ class Adjudicate extends Asking {
       box.append(el('span', 'small', quote.part + (quote.start == null ? ', not found word for word' : '')));
       card.append(box);
     }
-    if (more) card.append(el('div', 'small', more));
+    if (more && !wordless) card.append(el('div', 'small', more));
     return card;
   }
 
   refresh() {
     const data = this.data;
-    this.top.replaceChildren(el('div', 'small', data.place));
-    const moves = el('div', 'tools');
+    const moves = el('div', 'moves');
     for (const [key, text, act, able] of [['\u2190', 'Previous', 'prev', data.before],
       ['\u2192', 'Next', 'next', data.after]]) {
       const node = keyed('', key, text, () => this.go(act));
       node.disabled = !able;
       moves.append(node);
     }
-    this.top.append(moves);
+    moves.append(el('strong', '', data.case));
+    this.top.replaceChildren(moves, el('div', 'small', data.place));
     this.table.replaceChildren(el('h2', '', data.opinions_title));
     for (const item of data.opinions) {
       const facts = [...item.flags];
@@ -137,16 +140,20 @@ class Adjudicate extends Asking {
       this.table.append(this.card(item.name || 'Rater ' + item.letter, item, facts.join(' \u00b7 ')));
     }
     this.machines.replaceChildren();
+    const shut = data.machines.filter(item => !item.opened), closed = el('div', 'closed');
+    if (shut.length) {
+      closed.append(el('span', 'small', 'See what a rule or judge said (kept with the decision):'));
+      this.machines.append(closed);
+    }
     for (const item of data.machines) {
       if (item.opened) {
         const facts = [item.kind, ...item.flags];
         if (item.confidence) facts.push('confidence ' + item.confidence);
         this.machines.append(this.card(item.name, item, facts.join(' \u00b7 ')));
       } else {
-        const open = button('open', 'Show what ' + short(item.name, 60) + ' said', () => {
+        closed.append(button('open', short(item.name, 60), () => {
           if (this.ready()) this.send('reveal', { rater: item.rater });
-        });
-        this.machines.append(open);
+        }));
       }
     }
     this.past.replaceChildren();

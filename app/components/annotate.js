@@ -64,21 +64,23 @@ class Annotate extends Asking {
     const undo = keyed('', 'z', 'Undo', () => this.undo());
     undo.disabled = !data.can_undo;
     tools.push(undo);
-    if (data.trace) tools.push(button('', 'Send back', () => { if (this.ready()) this.send('back'); }));
+    if (data.trace) tools.push(button('', 'Send back unlabelled', () => { if (this.ready()) this.send('back'); }));
     tools.push(keyed('', '?', 'Keys', () => this.toggleHelp()));
     this.tools.replaceChildren(...tools);
   }
 
   drawHelp() {
     const lines = [['n', 'write a note, Esc leaves it'], ['/', 'find in the trace'],
-      ['f', 'flag for adjudication'], ['s', 'skip with a reason'], ['z', 'undo the last label'],
+      ['f', 'label it, and let an adjudicator look too'], ['s', 'skip it for good, with a reason'],
+      ['z', 'take back the last label'],
       ['\u21b5', 'quote the selected text' + (this.one() ? '' : ', or save the answers')]];
     if (!this.one()) lines.push(['\u2191 \u2193', 'another question']);
+    const back = el('div', '', 'Send back unlabelled: others may take it, you get it again last.');
     this.help.replaceChildren(...lines.map(([key, text]) => {
       const line = el('div');
-      line.append(el('kbd', '', key), ' ' + text);
+      line.append(el('kbd', '', key), el('span', '', text));
       return line;
-    }));
+    }), back);
   }
 
   toggleHelp() { this.help.hidden = !this.help.hidden; }

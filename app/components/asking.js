@@ -1,5 +1,11 @@
 // Questions with their labels as buttons, a note, quotes, a flag: what one says about a trace.
-const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442', '#7f7f7f'];
+const COLOURS = 8;
+// Labels without an order have colours of their own; steps of a scale one colour, ever stronger.
+function colour(question, place) {
+  if (question.type !== 'ordinal') return 'var(--c' + place % COLOURS + ')';
+  const share = Math.round(30 + 70 * place / Math.max(1, question.labels.length - 1));
+  return 'color-mix(in oklab, var(--accent) ' + share + '%, var(--line))';
+}
 
 class Asking extends Desk {
   build(draft) {
@@ -21,12 +27,13 @@ class Asking extends Desk {
     box.setAttribute('role', 'group');
     const text = el('h2', '', question.text);
     text.id = 'q' + place;
+    if (!this.one()) text.onclick = () => this.turnTo(place);
     box.setAttribute('aria-labelledby', text.id);
     box.append(text);
-    const list = el('div', question.type === 'choice' ? 'choices' : 'choices row');
+    const list = el('div', question.type === 'boolean' ? 'choices row' : 'choices');
     question.labels.forEach((label, i) => {
       const one = button('choice', '', () => this.choose(place, label.name));
-      one.style.setProperty('--mine', COLOURS[i % COLOURS.length]);
+      one.style.setProperty('--mine', colour(question, i));
       one.dataset.label = label.name;
       one.dataset.trace = this.data.trace;
       one.append(el('kbd', '', label.key), el('span', '', label.title));
@@ -55,7 +62,12 @@ class Asking extends Desk {
   }
 
   move(by) {
-    this.turn = Math.min(this.data.questions.length - 1, Math.max(0, this.turn + by));
+    this.turnTo(Math.min(this.data.questions.length - 1, Math.max(0, this.turn + by)));
+  }
+
+  // Only the question in turn shows all its labels where they are many.
+  turnTo(place) {
+    this.turn = place;
     this.turned = performance.now();
     this.mark();
     this.asked.children[this.turn]?.scrollIntoView({ block: 'nearest' });
@@ -74,8 +86,9 @@ class Asking extends Desk {
   }
 
   noteField(title, value, rows) {
-    const label = el('label', 'field');
-    label.append(el('span', '', title));
+    const label = el('label', 'field'), head = el('span', '', title);
+    head.prepend(el('kbd', '', 'n'), ' ');
+    label.append(head);
     const field = el('textarea');
     field.rows = rows;
     field.value = value || '';
@@ -102,7 +115,7 @@ class Asking extends Desk {
       item.append(jump, el('span', 'small', part), drop);
       list.append(item);
     });
-    if (!this.quotes.length) list.append(el('p', 'hint', 'Select text in the trace and press Enter to quote it.'));
+    if (!this.quotes.length) list.append(el('p', 'hint', 'Select text in the trace, then \u21b5: it is attached as a quote.'));
     return list;
   }
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import streamlit as st
 
+from app.colours import as_css
 from app.components import source
 
-_CSS = source("base.css", "desk.css")
+_CSS = source("base.css", "desk.css") + as_css()
 _ASKING = ("text.js", "marked.js", "desk.js", "asking.js")
 _annotate = st.components.v2.component(
     "labelkit_annotate",

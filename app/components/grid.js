@@ -1,4 +1,5 @@
 const CUT = 160;  // characters of one cell; the whole text is in the trace
+const WHOLE = /^(?:\S{1,24}|\d{4}-\d\d-\d\d.{0,10})$/;  // words, names and dates are not broken
 const WORD = 32;  // a longer text may be broken anywhere, a shorter one keeps its words whole
 
 export default function (component) {
@@ -20,7 +21,9 @@ export default function (component) {
     const line = el('tr');
     row.cells.forEach((text, i) => {
       const state = text.startsWith('(') && text.endsWith(')');
-      const cell = el('td', data.columns[i].number ? 'number' : state ? 'state' : '');
+      const cell = el('td', data.columns[i].number ? 'number' : '');
+      if (state) cell.classList.add('state');
+      if (WHOLE.test(text)) cell.classList.add('whole');
       const short = text.length > CUT ? text.slice(0, CUT) + '\u2026' : text;
       if (short.length > WORD) cell.classList.add('wide');
       if (i === 0 && row.open) {
@@ -34,6 +37,11 @@ export default function (component) {
         };
         cell.append(link);
       } else put(cell, short);
+      const share = row.shares[i];
+      if (share != null) {
+        cell.classList.add('bar');
+        cell.style.setProperty('--share', Math.min(1, Math.max(0, share)));
+      }
       line.append(cell);
     });
     body.append(line);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -27,6 +27,7 @@ def grid(  # noqa: PLR0913 - a table has that many sides
     on_open: Callable[[str], None] | None = None,
     empty: str = "nothing here",
     page: str = "",
+    shares: Mapping[str, Sequence[float | None]] | None = None,
 ) -> None:
     """Show a table.
 
@@ -40,6 +41,7 @@ def grid(  # noqa: PLR0913 - a table has that many sides
         on_open: called with the digest of a row that was clicked.
         empty: what is said when there are no rows.
         page: address of the page that shows a trace; empty for this one.
+        shares: heading -> a share of 1 per row, drawn as a bar under the cell's text.
     """
 
     def opened() -> None:
@@ -53,7 +55,13 @@ def grid(  # noqa: PLR0913 - a table has that many sides
             "caption": caption,
             "columns": [{"name": name, "number": name in numbers} for name in columns],
             "rows": [
-                {"cells": list(cells), "open": opens[place] if opens else None}
+                {
+                    "cells": list(cells),
+                    "open": opens[place] if opens else None,
+                    "shares": [
+                        (shares or {}).get(name, [None] * len(rows))[place] for name in columns
+                    ],
+                }
                 for place, cells in enumerate(rows)
             ],
             "empty": empty,

@@ -1,4 +1,4 @@
-const HEAD = 110, CHIPS = 30, QUOTE = 2000;
+const HEAD = 150, CHIPS = 30, QUOTE = 2000;
 const WHO = { system: 'System', user: 'User', agent: 'Agent', reasoning: 'Reasoning',
   call: 'Tool call', result: 'Tool result', final: 'Answer', other: 'Other' };
 const FROM = { tool_result: 'in a result', question: 'in the question', derived: 'computed',
@@ -36,7 +36,7 @@ class TraceView {
   fold(name, head, badges, parts) {
     const box = el('details'), top = el('summary');
     if (name) top.append(el('strong', '', short(name, 120)));
-    top.append(el('code', '', head.slice(0, HEAD).replace(/\s+/g, ' ')));
+    top.append(el('code', '', short(head.slice(0, HEAD + 1), HEAD).replace(/\s+/g, ' ')));
     for (const [text, cls] of badges) top.append(el('span', 'badge ' + cls, text));
     box.append(top);
     const fill = () => {
@@ -143,11 +143,12 @@ class TraceView {
   facts() {
     const facts = el('ul', 'facts');
     for (const [name, value] of this.data.facts) {
-      if (!value) continue;
+      if (!value || (name === 'state' && value === 'ok')) continue;
       const fact = el('li');
       fact.append(el('b', '', name), el('span', '', short(value, 300)));
       facts.append(fact);
     }
+    facts.hidden = !facts.children.length;
     return facts;
   }
 
@@ -169,6 +170,7 @@ class TraceView {
     this.finder = new Finder(this.bodies);
     const folds = on => () => main.querySelectorAll('details').forEach(d => { d.open = on; });
     this.finder.bar.append(button('', 'Open all', folds(true)), button('', 'Close all', folds(false)));
+    this.finder.field.addEventListener('blur', () => setTimeout(() => this.noticed()));
     const end = el('span', 'end');
     end.dataset.trace = data.digest;
     const whole = el('div', data.blind ? 'one' : 'both');
@@ -195,7 +197,9 @@ class TraceView {
   }
 
   noticed() {
-    const found = this.data.quoting ? this.selected() : null;
+    // While somebody steps through matches, nothing lies over the text.
+    const seeking = this.finder.field.getRootNode().activeElement === this.finder.field;
+    const found = this.data.quoting && !seeking ? this.selected() : null;
     this.quoter.hidden = !found || found.part.startsWith('author:');
     window.labelkitQuoting = !this.quoter.hidden;
     if (this.quoter.hidden) return;

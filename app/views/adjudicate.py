@@ -142,14 +142,15 @@ def desk_data(found: Case, lines: Sequence[CaseLine], place: int, person: Person
         "key": f"{found.sample}:{found.item}:{question.id}:{len(found.history)}",
         "trace": found.trace,
         "draft": None,
-        "place": f"Case {place + 1:,} of {len(lines):,} \u00b7 expected effect {line.effect:.2%}"
-        f" \u00b7 {', '.join(WORDS[reason] for reason in line.reasons)}",
+        "case": f"Case {place + 1:,} of {len(lines):,}",
+        "place": f"{', '.join(WORDS[reason] for reason in line.reasons)}; deciding it may move the"
+        f" published rates by {100 * line.effect:.1f} points",
         "before": place > 0,
         "after": place + 1 < len(lines),
         "questions": [
             {
                 "id": question.id,
-                "type": "choice",
+                "type": "ordinal" if question.type == "ordinal" else "choice",
                 "text": question.text,
                 "labels": [
                     {"name": label.name, "title": label.title, "key": label.key}
@@ -183,7 +184,10 @@ def work(person: Person, sample: Sample, question: str, decided: bool) -> None:
     """One case and the desk."""
     lines = lines_of(person, sample, question, decided=decided)
     if not lines:
-        note("No case is open here: nobody parts, nothing is flagged.")
+        note(
+            "No case is open here: nobody parts, nothing is flagged or skipped. Cases come with"
+            " labels; \u201cDecided ones too\u201d shows those that are settled."
+        )
         return
     place = where(lines)
     try:
@@ -209,7 +213,7 @@ if not samples:
     head("Adjudicate")
     note("There is no sample yet; an admin draws one on the page Samples.")
 else:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(key="desk_top", horizontal=True, vertical_alignment="center"):
         head("Adjudicate")
         chosen = choose_sample(samples)
         asked = choose_question(rubric_in(the_store(), chosen.guideline), chosen)

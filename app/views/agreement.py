@@ -6,21 +6,21 @@ are those of ``labelkit agree --sample``.
 
 from __future__ import annotations
 
-import altair as alt
-import pandas as pd
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app.cells import Cells, choose_cell
-from app.choosing import choose_question, choose_sample
+from app.charts import Spot, forest, over_days, show_chart
+from app.choosing import choose_question, choose_sample, titles
 from app.components.grid import grid
 from app.jump import MOST, follow, trace_list
-from app.numbers import between, percent, three
+from app.numbers import between, defined, percent, points, three, whole_number
 from app.opened import app_settings, the_store
-from app.plain import cards, head, note, problem
+from app.plain import cards, head, note, warning
 from app.who import signed_in
 from labelkit.domain.person import Person
-from labelkit.domain.rubric import Rubric
-from labelkit.workflows.browse import Coefficient, Number, limits, number_or_reason
+from labelkit.workflows.browse import Coefficient, limits
 from labelkit.workflows.review.adjudicate import saw_labels
 from labelkit.workflows.review.live import Live, agreement, version
 from labelkit.workflows.review.samples import every_sample
@@ -47,9 +47,9 @@ def live_of(person: Person, sample: str, question: str) -> Live:
     return found
 
 
-def titles(rubric: Rubric, question: str) -> dict[str, str]:
-    """Titles of the labels."""
-    return {label.name: label.title for label in rubric.question(question).labels}
+def name_of(found: Coefficient) -> str:
+    """A coefficient's name as people know it."""
+    return NAMES.get(found.name, found.name.replace("_", " ").capitalize())
 
 
 def show_cards(live: Live) -> None:
@@ -62,7 +62,7 @@ def show_cards(live: Live) -> None:
             share = name == "percent_agreement"
             value = percent(found.value) if share else three(found.value)
             interval = between(found.interval, share=share)
-            facts.append((title, value, f"95% {interval}" if interval else "no interval"))
+            facts.append((title, value, f"95% interval {interval}" if interval else "no interval"))
     facts.append(
         (
             "Labels",
@@ -72,7 +72,7 @@ def show_cards(live: Live) -> None:
     )
     cards(facts)
     if live.groups[0].remark:
-        problem(live.groups[0].remark)
+        warning(live.groups[0].remark)
 
 
 def show_confusion(person: Person, live: Live, names: dict[str, str]) -> None:
@@ -93,8 +93,8 @@ def show_confusion(person: Person, live: Live, names: dict[str, str]) -> None:
         Cells(
             wording,
             table.counts,
-            rows=table.first or "one of a pair",
-            columns=table.second or "the other",
+            rows=table.first or "one person of a pair",
+            columns=table.second or "the other person",
         ),
         key="agreement",
         title="Traces on which they part",
@@ -106,42 +106,51 @@ def show_confusion(person: Person, live: Live, names: dict[str, str]) -> None:
     trace_list("Traces of the cell", digests, key="agreement_traces")
 
 
-def over_time(live: Live) -> pd.DataFrame:
-    """Alpha by day with its interval."""
-    rows = []
-    for group in live.groups:
-        kind, _, when = group.group.partition("=")
-        if kind != "day":
-            continue
-        found = next((c for c in group.coefficients if c.name == "krippendorff_alpha"), None)
-        value = number_or_reason(found.value) if found else None
-        if found is None or not isinstance(value, float):
-            continue
-        ends = limits(found.interval) or (value, value)
-        rows.append({"day": when, "alpha": value, "low": ends[0], "high": ends[1]})
-    return pd.DataFrame(rows)
+def spot(row: str, found: Coefficient, series: str = "") -> list[Spot]:
+    """A coefficient for a chart; nothing where it is undefined."""
+    value = defined(found.value)
+    low, high = limits(found.interval) or (None, None)
+    return [] if value is None else [Spot(row, value, low, high, series)]
+
+
+def show_forest(live: Live) -> None:
+    """Every coefficient with its interval, then Cohen's kappa of every pair."""
+    whole = live.groups[0]
+    spots = [one for c in whole.coefficients for one in spot(name_of(c), c)]
+    if len(whole.pairs) > 1:
+        for p in whole.pairs:
+            spots += spot(f"{p.first} and {p.second}", p.result)
+    if not spots:
+        return
+    st.subheader("How far they agree")
+    said = "Coefficients with 95% intervals; the table Every coefficient has the numbers."
+    show_chart(forest(spots, "agreement, 95% interval; 0 is chance", mark=0.0), said)
 
 
 def show_time(live: Live) -> None:
-    """Alpha over the days, where there is more than one."""
-    frame = over_time(live)
-    if len(frame) < 2:
+    """Raw agreement and alpha over the days, where there is more than one."""
+    drawn = {"percent_agreement": "Raw agreement", "krippendorff_alpha": "Krippendorff's alpha"}
+    days = [group for group in live.groups if group.group.startswith("day=")]
+    spots = [
+        one
+        for group in days
+        for c in group.coefficients
+        if c.name in drawn
+        for one in spot(group.group.partition("=")[2], c, drawn[c.name])
+    ]
+    if len({one.row for one in spots}) < 2:
         return
-    st.subheader("Krippendorff's alpha by day, with its interval")
-    base = alt.Chart(frame, height=220).encode(x=alt.X("day:O", title=None))
-    share = alt.Scale(domain=[min(0.0, float(frame["low"].min())), 1])
-    band = base.mark_rule(strokeWidth=3, color="#8390B8").encode(
-        y=alt.Y("low:Q", scale=share, title="alpha"), y2="high:Q"
-    )
-    line = base.mark_line(point=True).encode(y=alt.Y("alpha:Q", scale=share))
-    st.altair_chart(alt.layer(band, line), width="stretch")
+    st.subheader("Agreement by day")
+    said = "Agreement by day with 95% intervals; the table By day has the numbers."
+    show_chart(over_days(spots, "agreement, 95% interval"), said)
+    note("A trace belongs to the day of its last label. Days without two labels are left out.")
 
 
 def coefficient_row(who: str, found: Coefficient) -> tuple[str, ...]:
     """One coefficient."""
     return (
         who,
-        found.name.replace("_", " "),
+        name_of(found),
         three(found.value),
         between(found.interval),
         percent(found.observed),
@@ -149,86 +158,139 @@ def coefficient_row(who: str, found: Coefficient) -> tuple[str, ...]:
     )
 
 
+def show_groups(live: Live, kind: str, title: str) -> None:
+    """One row per stratum, guideline version or day: its coefficients side by side."""
+    groups = [group for group in live.groups[1:] if group.group.startswith(f"{kind}=")]
+    if not groups:
+        return
+    names = [
+        name
+        for name in NAMES
+        if any(found.name == name for group in groups for found in group.coefficients)
+    ]
+    shown = [NAMES[name] for name in names]
+    columns = (kind, "traces", *shown, "95% interval of alpha")
+    rows = []
+    for group in groups:
+        known = {found.name: found for found in group.coefficients}
+        alpha = known.get("krippendorff_alpha")
+        rows.append(
+            (
+                group.group.partition("=")[2],
+                f"{group.n_items:,}",
+                *(
+                    ""
+                    if name not in known
+                    else percent(known[name].value)
+                    if name == "percent_agreement"
+                    else three(known[name].value)
+                    for name in names
+                ),
+                between(alpha.interval) if alpha else "",
+            )
+        )
+    st.subheader(title)
+    grid(title, columns, rows, key=f"by_{kind}", numbers=columns[1:])
+
+
 def show_tables(live: Live) -> None:
-    """Pairs, strata, labels, repeats."""
-    columns = ("raters", "coefficient", "value", "95% interval", "observed", "n")
+    """Coefficients over all, by stratum, guideline and day."""
+    columns = ("people", "coefficient", "value", "95% interval", "raw agreement", "traces")
     whole = live.groups[0]
     rows = [coefficient_row(f"{p.first} and {p.second}", p.result) for p in whole.pairs]
     rows += [coefficient_row("all", found) for found in whole.coefficients]
     st.subheader("Every coefficient")
-    grid("Coefficients", columns, rows, key="coefficients", numbers=columns[2:])
-    if len(live.groups) > 1:
-        st.subheader("By stratum, day and guideline")
-        strata = [
-            (group.group, *coefficient_row("", found)[1:])
-            for group in live.groups[1:]
-            for found in group.coefficients
-            if found.name in NAMES
-        ]
-        columns = ("group", *columns[1:])
-        grid("By stratum", columns, strata, key="strata", numbers=columns[2:])
+    grid("Every coefficient", columns, rows, key="coefficients", numbers=columns[2:])
+    show_groups(live, "stratum", "By stratum")
+    show_groups(live, "guideline", "By guideline version")
+    show_groups(live, "day", "By day")
+
+
+def show_labels(live: Live, names: dict[str, str]) -> None:
+    """How often each label is given, and how far people agree on it."""
     st.subheader("By label")
-    by_label = ("label", "share of ratings", "specific agreement", "ratings")
-    labels = [
-        (str(c.label), percent(c.share), percent(c.specific), f"{c.n_ratings:,}")
-        for c in whole.categories
+    columns = ("label", "labels given", "share of them", "agreement on it")
+    found = live.groups[0].categories
+    rows = [
+        (
+            names.get(str(c.label), str(c.label)),
+            f"{c.n_ratings:,}",
+            percent(c.share),
+            percent(c.specific),
+        )
+        for c in found
     ]
-    grid("By label", by_label, labels, key="by_label", numbers=by_label[1:])
-    if live.consistency:
-        st.subheader("Each person with himself or herself, on hidden repeats")
-        steady = ("person", "same label", "95% interval", "kappa", "n")
-        own = [
-            (
-                one.person,
-                percent(one.same.value),
-                between(one.same.interval, share=True),
-                three(one.kappa.value),
-                f"{one.same.n:,.0f}",
-            )
-            for one in live.consistency
-        ]
-        grid("Repeats", steady, own, key="repeats", numbers=steady[1:])
+    shares = {
+        "share of them": [defined(c.share) for c in found],
+        "agreement on it": [defined(c.specific) for c in found],
+    }
+    grid("By label", columns, rows, key="by_label", numbers=columns[1:], shares=shares)
+
+
+def show_consistency(live: Live) -> None:
+    """How steady each person is on traces that came twice."""
+    if not live.consistency:
+        return
+    st.subheader("Each person with himself or herself")
+    columns = ("person", "repeats", "same label", "95% interval", "kappa")
+    rows = [
+        (
+            one.person,
+            f"{one.same.n:,.0f}",
+            percent(one.same.value),
+            between(one.same.interval, share=True),
+            three(one.kappa.value),
+        )
+        for one in live.consistency
+    ]
+    shares = {"same label": [defined(one.same.value) for one in live.consistency]}
+    title = "Each person with himself or herself, on hidden repeats"
+    grid(title, columns, rows, key="repeats", numbers=columns[1:], shares=shares)
 
 
 def show_needed(live: Live, names: dict[str, str]) -> None:
     """How many labels are missing."""
     st.subheader("How many more traces until the intervals are narrow enough")
     width = st.number_input(
-        "Half-width in points",
+        "Wanted half-width, in points (5 is \u00b15% of a share, \u00b10.05 of a coefficient)",
         min_value=1.0,
         max_value=50.0,
         value=5.0,
         step=1.0,
+        format="%g",
         key="agreement_width",
-        width=220,
     )
     found = live.needed(width / 100)
-    columns = ("what", "half-width now", "traces needed", "still to come")
-    rows = [
+    columns = ("what", "half-width now, points", "traces needed", "still to come")
+    entries = [
         (
-            f"share of {names.get(share.label, share.label)}",
-            percent(share.more.half_width_now),
-            whole_number(share.more.needed),
-            whole_number(share.more.more),
+            f"share of {names.get(one.label, one.label)}",
+            one.more.half_width_now,
+            one.more.needed,
+            one.more.more,
         )
-        for share in found.shares
+        for one in found.shares
     ]
-    rows += [
-        (
-            NAMES.get(one.name, one.name),
-            three(one.half_width_now),
-            whole_number(one.needed),
-            whole_number(one.more),
-        )
+    entries += [
+        (NAMES.get(one.name, one.name), one.half_width_now, one.needed, one.more)
         for one in found.coefficients
+    ]
+    draw_widths([(what, defined(now)) for what, now, _, _ in entries], width)
+    rows = [
+        (what, points(now), whole_number(needed), whole_number(more))
+        for what, now, needed, more in entries
     ]
     grid("Needed", columns, rows, key="needed", numbers=columns[1:])
 
 
-def whole_number(value: Number) -> str:
-    """A count, or the reason in brackets."""
-    shown = number_or_reason(value)
-    return f"({shown})" if isinstance(shown, str) else f"{shown:,.0f}"
+def draw_widths(widths: Sequence[tuple[str, float | None]], wanted: float) -> None:
+    """Half-widths now, against the one that is wanted."""
+    spots = [Spot(what, 100 * now, 0.0, 100 * now) for what, now in widths if now is not None]
+    if not spots:
+        return
+    most = max(wanted, *(one.value for one in spots)) * 1.08
+    chart = forest(spots, "half-width now, points; line: wanted", domain=(0.0, most), mark=wanted)
+    show_chart(chart, "Half-widths now beside the wanted one; the table Needed has the numbers.")
 
 
 @st.fragment(run_every=app_settings().refresh_s)
@@ -237,14 +299,20 @@ def work(person: Person, sample: str, question: str, names: dict[str, str]) -> N
     follow()
     live = live_of(person, sample, question)
     if not live.n_labels:
-        note("Nobody has labelled anything of this sample yet.")
+        note(
+            "Nobody has labelled anything of this sample yet. Those it was given to find it on the"
+            " page Annotate; numbers appear here with the first labels."
+        )
         return
     show_cards(live)
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         show_confusion(person, live, names)
         show_time(live)
+        show_labels(live, names)
+        show_consistency(live)
     with right:
+        show_forest(live)
         show_needed(live, names)
     show_tables(live)
 

@@ -178,7 +178,10 @@ def work(person: Person, sample: Sample) -> None:
     left, right = st.columns([2.7, 1], gap="medium")
     with left, st.container(key="reading"):
         if offer is None:
-            note("Nothing is left here for you. Thank you; others may still be at work.")
+            note(
+                "Nothing is left here for you. Thank you; others may still be at work. What you"
+                " said last can be taken back with z."
+            )
         else:
             st.session_state["views_shown"] = {offer.trace: offer.view_digest}
             trace(offer.view, blind=True, quoting=True)
@@ -211,11 +214,17 @@ except Fault:
     head("Annotate")
     raise
 if mine and seated(me):
-    work(me, choose_sample(mine))
+    with st.container(key="desk_top", horizontal=True, vertical_alignment="center"):
+        head("Annotate")
+        sample = choose_sample(mine)
+    work(me, sample)
 elif mine:
     head("Annotate")
     note("You may also see what others said. Traces you have seen labels of are not offered here.")
     st.button("Start labelling", key="start", type="primary", on_click=sit_down)
 else:
     head("Annotate")
-    note("No sample is open for you. An admin draws one on the page Samples.")
+    note(
+        "No sample is open for you. An admin draws one on the page Samples, or opens one and gives"
+        " it to you; then load this page again."
+    )

@@ -8,8 +8,9 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from app.charts import show_chart
 from app.components.grid import grid
-from app.numbers import counted, percent, three
+from app.numbers import counted, percent, three, why_not
 from app.opened import choose_scheme, the_browser
 from app.plain import head, named, note, section, visible
 from app.who import somebody
@@ -50,7 +51,7 @@ def rate_rows(
             *([rate.group] if grouped else []),
             rate.name,
             rate.title,
-            percent(rate.value) if rate.reason is None else f"({rate.reason})",
+            percent(rate.value) if rate.reason is None else why_not(rate.reason),
             f"{percent(rate.low)} to {percent(rate.high)}" if rate.low is not None else "",
             f"{rate.hits:,} / {rate.scored:,}",
             *([of_groups(rate.macro)] if averaged else []),
@@ -146,8 +147,11 @@ def show(report: Report) -> None:
     st.subheader("Rates")
     drawn = [rate for rate in report.rates if rate.value is not None]
     if drawn:
-        st.altair_chart(rate_chart(drawn[:CHART_ROWS]), width="stretch")
+        said = "Rates with 95% Wilson intervals; the table Rates has the numbers."
+        show_chart(rate_chart(drawn[:CHART_ROWS]), said)
         note("Point: the rate. Bar: its 95% Wilson interval.")
+    else:
+        note("No rate has any rows to divide by: this question applies to none of the traces.")
     if len(drawn) > CHART_ROWS:
         note(f"The first {CHART_ROWS} of {len(drawn)} rates are drawn; the table has them all.")
     grouped = any(rate.group != "all" for rate in report.rates)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-import altair as alt
-import pandas as pd
 import streamlit as st
 
+from app.charts import bars, show_chart, stacked_days
 from app.components.grid import grid
-from app.numbers import counted, percent
+from app.numbers import counted, defined, percent, points
 from app.opened import the_browser, the_store
-from app.plain import cards, head, named, note, problem, visible
+from app.plain import cards, head, named, note, problem
 from app.who import signed_in
 from labelkit.domain.person import Person
 from labelkit.domain.rubric import Rubric
@@ -19,7 +18,7 @@ from labelkit.domain.sample import AllocationMethod
 from labelkit.workflows.browse import Fault
 from labelkit.workflows.hand_out import packed_release
 from labelkit.workflows.review.access import Right, allowed
-from labelkit.workflows.review.overview import DayLine, Overview, SampleLine, overview
+from labelkit.workflows.review.overview import Overview, SampleLine, overview
 from labelkit.workflows.review.samples import (
     SamplePlan,
     Wanted,
@@ -33,7 +32,6 @@ from labelkit.workflows.rubric_choice import offered_rubrics, packaged
 
 SPLITS: tuple[AllocationMethod, ...] = ("proportional", "equal", "neyman")
 STRATA = ("model", "condition", "domain", "subset", "task_set", "ensemble", "disagreement")
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 DAYS = 30
 
 
@@ -56,9 +54,9 @@ def show_cards(found: Overview) -> None:
             (
                 "In hands now",
                 f"{sum(line.in_hands for line in samples):,}",
-                f"{sum(line.abandoned for line in samples):,} left alone, they return to the pool",
+                f"{sum(line.abandoned for line in samples):,} left alone go back to the pool",
             ),
-            ("On the last day", f"{last:,}", today),
+            ("On the last day", f"{last:,}", f"labels on {today}" if today else ""),
         ]
     )
 
@@ -87,41 +85,35 @@ def show_samples(found: Overview) -> None:
     numbers = ("traces", "labels", "done", "complete", "skipped", "in hands", "decided")
     columns = ("sample", "rubric", "strata", *numbers, "people", "state")
     rows = [sample_row(line) for line in found.samples]
-    grid("Samples", columns, rows, key="samples", numbers=numbers, empty="no sample yet")
+    shares = {"done": [line.given / line.wanted if line.wanted else None for line in found.samples]}
+    grid("Samples", columns, rows, key="samples", numbers=numbers, shares=shares)
 
 
-def day_chart(days: Sequence[DayLine]) -> alt.Chart:
-    """Labels by day and person."""
-    shown = sorted({day.day for day in days})[-DAYS:]
-    frame = pd.DataFrame(
-        [
-            {"day": d.day, "person": visible(d.person, 30), "labels": d.labels}
-            for d in days
-            if d.day in shown
-        ]
-    )
-    chart: alt.Chart = (
-        alt.Chart(frame, height=240)
-        .mark_bar()
-        .encode(
-            x=alt.X("day:O", title=None, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("labels:Q", title="labels"),
-            color=alt.Color(
-                "person:N",
-                title=None,
-                scale=alt.Scale(range=list(COLOURS)),
-                legend=alt.Legend(orient="bottom", columns=4),
-            ),
-        )
-    )
-    return chart
+def show_days(found: Overview) -> None:
+    """Labels by day and person, and how long each person takes."""
+    chart, pace = st.columns([1.7, 1], gap="large")
+    with chart:
+        st.subheader(f"Labels per day, the last {DAYS} days")
+        if found.days:
+            counts = [(day.day, day.person, day.labels) for day in found.days]
+            show_chart(stacked_days(counts, DAYS), "Labels per day by person; People has the sums.")
+        else:
+            note(
+                "Nobody has labelled anything yet. Those a sample is given to find it on Annotate."
+            )
+    timed = [(line.name, line.median_s) for line in found.people if line.median_s is not None]
+    if timed:
+        with pace:
+            st.subheader("Pace")
+            said = "Median seconds per label by person; the table People has the numbers."
+            show_chart(bars(timed, "median seconds at work per label, last 200"), said)
 
 
 def show_people(found: Overview) -> None:
     """Who works here."""
     st.subheader("People")
-    numbers = ("labels", "skips", "taken back", "seconds each")
-    columns = ("person", "role", *numbers, "last label")
+    numbers = ("labels", "skips", "taken back", "median s per label")
+    columns = ("person", "role", *numbers, "last label, UTC")
     rows = [
         (
             line.name,
@@ -130,7 +122,7 @@ def show_people(found: Overview) -> None:
             f"{line.skips:,}",
             f"{line.undone:,}",
             "" if line.median_s is None else f"{line.median_s:.0f}",
-            "" if line.last is None else f"{line.last:%Y-%m-%d %H:%M UTC}",
+            "" if line.last is None else f"{line.last:%Y-%m-%d %H:%M}",
         )
         for line in found.people
     ]
@@ -146,16 +138,26 @@ def ask_wanted() -> Wanted:
     """The wishes for a sample."""
     first, second, third, fourth = st.columns(4)
     with first:
-        margin = st.number_input("Margin in points", 0.5, 49.0, 5.0, 0.5, key="new_margin")
+        margin = st.number_input(
+            "Margin, \u00b1 points", 0.5, 49.0, 5.0, 0.5, format="%g", key="new_margin"
+        )
         overlap = st.number_input("People per trace", 1, 20, 2, key="new_overlap")
     with second:
         confidence = st.number_input(
-            "Confidence in percent", 50.0, 99.9, 95.0, key="new_confidence"
+            "Confidence, %", 50.0, 99.9, 95.0, 1.0, format="%g", key="new_confidence"
         )
-        repeats = st.number_input("Hidden repeats in percent", 0.0, 50.0, 0.0, key="new_repeats")
+        repeats = st.number_input(
+            "Hidden repeats, % of traces", 0.0, 50.0, 0.0, 1.0, format="%g", key="new_repeats"
+        )
     with third:
         strata = st.multiselect("Strata", STRATA, placeholder="none", key="new_strata")
-        allocation = st.selectbox("Split", SPLITS, key="new_allocation", disabled=not strata)
+        allocation = st.selectbox(
+            "Traces over strata",
+            SPLITS,
+            key="new_allocation",
+            disabled=not strata,
+            placeholder="choose strata first",
+        )
     with fourth:
         n = st.number_input(
             "Traces, instead of the margin", 1, None, None, key="new_n", placeholder="by the margin"
@@ -180,23 +182,28 @@ def show_plan(made: SamplePlan) -> None:
         [
             ("Traces to draw", f"{sizes.n:,}", f"of {sizes.wish.population or 0:,}"),
             ("Labels people give", f"{made.labels:,}", "hidden repeats included"),
-            ("Expected half-width", percent(sizes.half_width), "of a rate of 50%, Wilson"),
-            ("Not in the frame", f"{sum(made.excluded.values()):,}", counted(made.excluded)),
+            (
+                "Expected interval",
+                f"{points(sizes.half_width)} points",
+                f"at {sizes.wish.confidence:.0%} for a rate of 50%, Wilson",
+            ),
+            ("Cannot be drawn", f"{sum(made.excluded.values()):,}", counted(made.excluded)),
         ]
     )
     if sizes.strata:
-        columns = ("stratum", "rows", "drawn", "share", "half-width")
+        columns = ("stratum", "traces", "to draw", "share of them", "expected interval, points")
         rows = [
             (
                 part.name,
                 f"{part.size:,}",
                 f"{part.n:,}",
                 percent(part.inclusion),
-                percent(part.half_width),
+                points(part.half_width),
             )
             for part in sizes.strata
         ]
-        grid("Plan", columns, rows, key="plan", numbers=columns[1:])
+        shares = {"share of them": [defined(part.inclusion) for part in sizes.strata]}
+        grid("Plan", columns, rows, key="plan", numbers=columns[1:], shares=shares)
 
 
 @st.fragment
@@ -245,11 +252,15 @@ def manage(person: Person, found: Overview) -> None:
             placeholder="everybody",
             key=f"people_of_{chosen}",
         )
+    note(
+        "A closed sample hands out no more traces; those in hands may be finished. Nothing is lost,"
+        " and it can be opened again."
+    )
     with st.container(horizontal=True):
         if st.button("Save the people", key="save_people", disabled=people == list(line.people)):
             act(lambda: give_to(the_store(), person, chosen, people), "The people are saved.")
         is_open = line.sample.open
-        if st.button("Close" if is_open else "Open again", key="toggle_open"):
+        if st.button("Close this sample" if is_open else "Open it again", key="toggle_open"):
             act(
                 lambda: set_open(the_store(), person, chosen, is_open=not is_open),
                 "The sample is closed." if is_open else "The sample is open.",
@@ -308,21 +319,23 @@ head("Samples", the_browser().place)
 said = st.session_state.pop("samples_said", "")
 if said:
     note(said)
-show_cards(standing)
-show_samples(standing)
-chart, persons = st.columns([1, 1.2], gap="large")
-with chart:
-    st.subheader("Labels per day")
-    if standing.days:
-        st.altair_chart(day_chart(standing.days), width="stretch")
-    else:
-        note("Nobody has labelled anything yet.")
-with persons:
-    show_people(standing)
+may_manage = allowed(me, Right.MANAGE_SAMPLES)
+if standing.samples:
+    show_cards(standing)
+    show_samples(standing)
+    show_days(standing)
+elif may_manage:
+    note(
+        "There is no sample yet. Draw one below; everybody it is given to then finds it on the page"
+        " Annotate."
+    )
+else:
+    note("There is no sample yet; an admin draws one on this page.")
+if may_manage and not standing.samples:
+    create(me, standing, offered_rubrics(the_store()))
+show_people(standing)
+if standing.samples and may_manage:
+    create(me, standing, offered_rubrics(the_store()))
+    manage(me, standing)
 if standing.samples and allowed(me, Right.EXPORT):
     export_one(me, standing)
-if allowed(me, Right.MANAGE_SAMPLES):
-    known = offered_rubrics(the_store())
-    if standing.samples:
-        manage(me, standing)
-    create(me, standing, known)

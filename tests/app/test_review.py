@@ -210,7 +210,7 @@ def test_agreement_shows_a_warning_a_table_and_what_is_missing(
     assert "100.0%" in html(page)
     assert "(" in html(page), "kappa is undefined, with its reason"
     assert column(page, "needed", "what")[0] == "share of Correct"
-    assert ["Ben and Cleo", "cohen kappa"] in [row[:2] for row in cells(page, "coefficients")]
+    assert ["Ben and Cleo", "Cohen's kappa"] in [row[:2] for row in cells(page, "coefficients")]
 
 
 def test_a_sample_is_planned_drawn_once_and_given_to_people(

@@ -266,7 +266,7 @@ def test_another_rubric_has_no_use_for_a_rater_of_the_first(open_app: Open, fill
     sound(page.switch_page("views/report.py").run())
     page.selectbox("report_rater").set_value(JUDGE.name).run()
     page.selectbox("scheme").set_value((other.digest, "tone")).run()
-    assert column(sound(page), "rates", "value") == ["(empty_denominator)"]
+    assert column(sound(page), "rates", "value") == ["(no rows to divide by)"]
     page.switch_page("views/traces.py").run()
     assert page.selectbox("rater").value is None
     assert shown(page) == digests(filled, 0, 1, 2, 3, 4)
