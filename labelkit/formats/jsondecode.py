@@ -23,7 +23,7 @@ NOT_UTF8 = "the record holds bytes that are not UTF-8"
 class Record:
     """One decoded record: 1-based line or 0-based array index, and its value or its fault.
 
-    ``raw`` is its text where ``value`` was decoded quickly: integers beyond 64 bits are floats.
+    ``raw`` is its text where ``value`` was decoded in a reader's own, quick way.
     """
 
     number: int

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
-
-import orjson
 
 from labelkit.formats.jsondecode import NOT_UTF8, Decoder, Record, decoded, line_record
 from labelkit.formats.jsonwindow import SPACE, SPACE_COMMA, Window, element, elements, skip_list
 from labelkit.formats.reader import Span
+
+Quick = Callable[[bytes], Any]
+"""Decodes a line in another way than the exact decoder; None where it cannot."""
 
 READ_BYTES = 1 << 20
 
@@ -27,11 +28,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-def json_records(path: Path, *, quick: bool = False, span: Span | None = None) -> Iterator[Record]:
+def json_records(
+    path: Path, *, quick: Quick | None = None, span: Span | None = None
+) -> Iterator[Record]:
     """Yield the records of a JSON Lines file, of one JSON array, or one object.
 
-    With ``quick`` the lines of a file are decoded by a faster decoder that keeps everything but
-    integers beyond 64 bits; each such record can be asked for the exact one. With ``span`` the file
+    With ``quick`` the lines of a file are tried on it first; a record whose value it made can be
+    asked for the exact one. With ``span`` the file
     is one of lines, of which these are read; they are numbered from 1.
 
     Constant memory for lines and arrays: the largest record and a window. A file that begins with
@@ -148,19 +151,16 @@ def _next_full_line(file: IO[bytes]) -> bytes:
     return b""
 
 
-def _lines(path: Path, *, quick: bool, span: Span | None) -> Iterator[Record]:
+def _lines(path: Path, *, quick: Quick | None, span: Span | None) -> Iterator[Record]:
     decoder = Decoder()
     with path.open("rb", buffering=READ_BYTES) as file:
         begins = span is None or span.start == 0
         for number, raw in enumerate(file if span is None else _within(file, span), start=1):
             line = raw.removeprefix(codecs.BOM_UTF8) if begins and number == 1 else raw
-            if quick:
-                try:
-                    yield Record(number, orjson.loads(line), raw=line)
-                    continue
-                except ValueError:
-                    pass  # not JSON, or JSON that only the exact decoder mends
-            if line.strip():
+            value = quick(line) if quick is not None else None
+            if value is not None:
+                yield Record(number, value, raw=line)
+            elif line.strip():
                 yield line_record(decoder, number, line)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from labelkit.formats import rows
 from labelkit.formats.chat import prompt_of, read_message, read_messages, read_tools
 from labelkit.formats.jsonstream import json_records
 from labelkit.formats.nesting import deeper
-from labelkit.formats.plain_chat import PlainTalk, exact, plain_talk
+from labelkit.formats.plain_chat import PlainRow, PlainRows, PlainTalk, plain_talk
 from labelkit.formats.reader import (
     BrokenRecordError,
     Head,
@@ -82,10 +82,11 @@ class OpenAIChat:
                 raise BrokenRecordError("the record has no `messages`")
             return chat_row(_flattened(row), source, options, notes, book, _talk)
 
-        def quickly(value: Any, source: str, notes: Notes) -> list[Task | TraceText] | None:
+        def quickly(value: PlainRow, source: str, notes: Notes) -> list[Task | TraceText] | None:
             return _plain_row(value, source, options, notes, book)
 
-        records = json_records(path, quick=options.texts, span=options.span)
+        quick = PlainRows(_NEVER_PLAIN).decode if options.texts else None
+        records = json_records(path, quick=quick, span=options.span)
         return read_each(records, path, build, quickly if options.texts else None)
 
 
@@ -129,22 +130,18 @@ def chat_row(
 
 
 def _plain_row(
-    row: Any, source: str, options: ReadOptions, notes: Notes, book: TaskBook
+    row: PlainRow, source: str, options: ReadOptions, notes: Notes, book: TaskBook
 ) -> list[Task | TraceText] | None:
     """Return what a row that needs no mending says, its trace as text; else None."""
-    plain = None
-    if type(row) is dict and _NEVER_PLAIN.isdisjoint(row):
-        rest = [value for key, value in row.items() if key != "messages"]
-        plain = plain_talk(row.get("messages"), notes) if all(map(exact, rest)) else None
+    plain = plain_talk(row.said, notes)
     if plain is None:
         return None
 
     def talk(row: dict[str, Any], extra: dict[str, Any], notes: Notes) -> Talk:
-        said = _talk({**row, "messages": []}, extra, notes)
-        return replace(said, messages=(plain.last,), plain=plain)
+        return _talk(row, extra, notes, plain)
 
     try:
-        task, fields, _ = _row_fields(row, options, notes, talk)
+        task, fields, _ = _row_fields(row.fields, options, notes, talk)
     except (BrokenRecordError, ValueError):
         return None
     deep = bool(fields["extra"]) and deeper(fields["extra"])
@@ -205,13 +202,15 @@ def _tell_no_tags(extra: Mapping[str, Any], notes: Notes) -> None:
             notes.odd(f"`{key}` is kept, but is no tag; write it inside `tags` to group by it")
 
 
-def _talk(row: dict[str, Any], extra: dict[str, Any], notes: Notes) -> Talk:
+def _talk(
+    row: dict[str, Any], extra: dict[str, Any], notes: Notes, plain: PlainTalk | None = None
+) -> Talk:
     messages, finish_reason = _conversation(row, extra, notes)
     usage = rows.read_usage(row.get("usage"), extra)
     tools = {
         key: read_tools(row[key]) for key in ("tools", "functions") if row.get(key) is not None
     }
-    return Talk(messages, finish_reason, usage, tools)
+    return Talk((plain.last,) if plain else messages, finish_reason, usage, tools, plain)
 
 
 def _flattened(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,170 +1,179 @@
-"""The short way from a decoded chat row to stored text, for rows that need no mending.
+"""The short way from a line to stored text, for chat rows that need no mending.
 
 Most rows of a large file hold nothing but texts, and building validated messages only to write
-them again is most of an import's time. This module writes the canonical text of such rows and
-gives up, with None, on everything that the long way would mend, note or refuse; so there is one
-meaning of a row, and a test compares the two ways.
+them again is most of an import's time. Here a typed decoder reads the messages of such rows and
+writes them as canonical text, both outside Python. It gives up, with None, on everything that the
+long way would mend, note or refuse; so there is one meaning of a row, and a test compares the two
+ways.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from orjson import dumps
+import msgspec
+from msgspec import UNSET, Meta, Struct
+from msgspec.structs import astuple
 
-from labelkit.domain.message import Message
-from labelkit.formats.chat import ROLES, prompt_of, read_message
+from labelkit.domain.message import Message, ToolCall
+from labelkit.formats.chat import prompt_of
 from labelkit.formats.checks import check_arguments, check_result
 from labelkit.formats.reader import Notes
 
-_BIG = 2.0**63
-_PLAIN = (str, int, bool, type(None))
-_NOTHING: dict[str, Any] = {}
-_NONE: list[Any] = []
+_MOST_KEYS = 100
+_write = msgspec.json.Encoder().encode
+
+_Never = Annotated[int, Meta(gt=0, lt=0)]
+"""What no value is: a field that a row may not state, written with its default."""
+
+
+class _Function(Struct, forbid_unknown_fields=True, gc=False):
+    name: str
+    arguments: str
+
+
+class _Call(Struct, forbid_unknown_fields=True, gc=False):
+    id: str
+    type: Literal["function"]
+    function: _Function
+
+
+class _KeptCall(Struct, gc=False):
+    """A call as it is stored; the names in order."""
+
+    arguments: str
+    id: str
+    name: str
+
+
+class Said(Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """A message as rows state it; with its calls as ``_KeptCall`` it is as messages are stored.
+
+    The fields are all those of ``Message``, in the order of the canonical text.
+    """
+
+    content: str | None = None
+    extra: _Never = {}  # type: ignore[assignment]
+    name: str = None  # type: ignore[assignment]
+    parts: _Never = ()  # type: ignore[assignment]
+    reasoning: _Never = None  # type: ignore[assignment]
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    tool_call_id: str = None  # type: ignore[assignment]
+    tool_calls: list[_Call] = ()  # type: ignore[assignment]
+
+
+@dataclass(slots=True)
+class PlainRow:
+    """A row that was decoded: its messages, and every other field by name."""
+
+    said: list[Said]
+    fields: dict[str, Any]
+
+
+class PlainRows:
+    """Decodes the lines of one file; it learns which fields rows have beside their messages.
+
+    Args:
+        refused: fields that no plain row has.
+    """
+
+    def __init__(self, refused: frozenset[str]) -> None:
+        self._refused = refused
+        self._names: tuple[str, ...] = ()
+        self._decoder = _decoder(())
+
+    def decode(self, line: bytes) -> PlainRow | None:
+        """Return the row, exactly; None where it takes the long way."""
+        try:
+            said, *values = astuple(self._decoder.decode(line))
+        except msgspec.ValidationError:
+            return self.decode(line) if self._learns(line) else None
+        except (ValueError, RecursionError):
+            return None
+        pairs = zip(self._names, values, strict=True)
+        return PlainRow(said, {name: value for name, value in pairs if value is not UNSET})
+
+    def _learns(self, line: bytes) -> bool:
+        """Whether the line has fields that were not known and now are."""
+        try:
+            row = msgspec.json.decode(line)
+        except (ValueError, RecursionError):
+            return False
+        new = row.keys() - {"messages", *self._names} if isinstance(row, dict) else ()
+        if not new or not self._refused.isdisjoint(new) or len(self._names) > _MOST_KEYS:
+            return False
+        names = (*self._names, *sorted(new))
+        try:
+            self._decoder = _decoder(names)
+        except ValueError:  # quotes or control characters in a name
+            return False
+        self._names = names
+        return True
+
+
+def _decoder(names: tuple[str, ...]) -> msgspec.json.Decoder[Any]:
+    fields = [(f"f{number}", Any, UNSET) for number in range(len(names))]
+    row = msgspec.defstruct(
+        "Row",
+        [("messages", list[Said]), *fields],
+        forbid_unknown_fields=True,
+        rename={f"f{number}": name for number, name in enumerate(names)},
+    )
+    return msgspec.json.Decoder(row)
 
 
 @dataclass(slots=True)
 class PlainTalk:
-    """The messages of a row as the canonical text of their list.
-
-    ``last`` is the model's last word; ``raw`` the messages as they were decoded.
-    """
+    """The messages of a row as the canonical text of their list; ``last`` is the model's last."""
 
     text: bytes
     last: Message
-    raw: list[Any]
+    said: list[Said]
 
     def prompt(self) -> tuple[Message, ...]:
         """Return the messages before the model's first word, validated."""
-        notes = Notes()
-        shown = []
-        for entry in self.raw:
-            if entry["role"] in {"assistant", "tool"}:
-                break
-            shown.append(read_message(entry, notes))
-        return prompt_of(shown)
+        return prompt_of([_message(one) for one in self.said])
 
 
-class _NotPlainError(Exception):
-    """The row needs the long way."""
-
-
-def plain_talk(raw: Any, notes: Notes) -> PlainTalk | None:
-    """Return the messages of a row, or None when one needs the long way or no model speaks.
+def plain_talk(said: list[Said], notes: Notes) -> PlainTalk | None:
+    """Return the messages of a row, or None when they need the long way or no model speaks.
 
     Notes what every conversation is checked for: unreadable arguments and foreign results.
     """
-    if type(raw) is not list:
-        return None
-    said: list[dict[str, Any]] = []
     made: set[str] = set()
-    last: Any = None
-    try:
-        for entry in raw:
-            role = entry.get("role") if type(entry) is dict else None
-            if role not in ROLES:
+    last: Said | None = None
+    for one in said:
+        if one.tool_calls:
+            kept = [_kept(call, made, notes) for call in one.tool_calls]
+            if None in kept:
                 return None
-            if role == "assistant":
-                last = entry
-            if len(entry) == 2 and "content" in entry:
-                content = entry["content"]
-                if content is not None and type(content) is not str:
-                    return None
-                # As `_message`, without the call: most messages of a file are like this.
-                said.append({
-                    "content": content,
-                    "extra": _NOTHING,
-                    "name": None,
-                    "parts": _NONE,
-                    "reasoning": None,
-                    "role": role,
-                    "tool_call_id": None,
-                    "tool_calls": _NONE,
-                })  # fmt: skip
-            else:
-                said.append(_message(entry, role, made, notes))
-        # All at once: a call of the writer for every text costs more than the writing.
-        text = dumps(said)
-    except (_NotPlainError, KeyError, TypeError):  # a lone surrogate cannot be written
-        return None
+            one.tool_calls = kept  # type: ignore[assignment]
+        if one.role == "assistant":
+            last = one
+        elif one.tool_call_id is not None and one.role == "tool":
+            check_result(one.tool_call_id, made, notes)
     if last is None:
         return None
-    return PlainTalk(text, Message(role="assistant", content=last.get("content")), raw)
+    return PlainTalk(_write(said), Message(role="assistant", content=last.content), said)
 
 
-def _message(entry: dict[str, Any], role: str, made: set[str], notes: Notes) -> dict[str, Any]:
-    """Return what is stored of a message that has calls, an id or a name; its keys in order."""
-    content = entry.get("content")
-    if content is not None and type(content) is not str:
-        raise _NotPlainError
-    known = 1 + ("content" in entry)
-    name = call_id = None
-    calls = _NONE
-    if "tool_calls" in entry:
-        known += 1
-        calls = _calls(entry["tool_calls"], made, notes)
-    if "tool_call_id" in entry:
-        known += 1
-        call_id = _text(entry["tool_call_id"])
-        if role == "tool":
-            check_result(call_id, made, notes)
-    if "name" in entry:
-        known += 1
-        name = _text(entry["name"])
-    if len(entry) != known:
-        raise _NotPlainError
-    return {
-        "content": content,
-        "extra": _NOTHING,
-        "name": name,
-        "parts": _NONE,
-        "reasoning": None,
-        "role": role,
-        "tool_call_id": call_id,
-        "tool_calls": calls,
-    }
+def _kept(call: _Call, made: set[str], notes: Notes) -> _KeptCall | None:
+    """Return what is stored of a call."""
+    arguments = call.function.arguments
+    if arguments.strip() == "null":
+        return None
+    check_arguments(arguments, notes)
+    made.add(call.id)
+    return _KeptCall(arguments, call.id, call.function.name)
 
 
-def _calls(stated: Any, made: set[str], notes: Notes) -> list[dict[str, str]]:
-    """Return what is stored of a message's calls, keys in order."""
-    if type(stated) is not list:
-        raise _NotPlainError
-    calls = []
-    for call in stated:
-        if type(call) is not dict or len(call) != 3 or call["type"] != "function":
-            raise _NotPlainError
-        call_id, function = call["id"], call["function"]
-        if type(function) is not dict or len(function) != 2:
-            raise _NotPlainError
-        name, arguments = function["name"], function["arguments"]
-        if not (type(arguments) is type(call_id) is type(name) is str):
-            raise _NotPlainError
-        if arguments.strip() == "null":
-            raise _NotPlainError
-        check_arguments(arguments, notes)
-        made.add(call_id)
-        calls.append({"arguments": arguments, "id": call_id, "name": name})
-    return calls
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise _NotPlainError
-    return value
-
-
-def exact(value: Any) -> bool:
-    """Whether a quickly decoded value is what the exact decoder returns.
-
-    The quick one turns integers beyond 64 bits into floats; any float that could be one is
-    decoded again.
-    """
-    if isinstance(value, float):
-        return math.isfinite(value) and abs(value) < _BIG
-    if isinstance(value, dict):
-        return all(type(v) in _PLAIN or exact(v) for v in value.values())
-    if isinstance(value, list):
-        return all(type(v) in _PLAIN or exact(v) for v in value)
-    return True
+def _message(one: Said) -> Message:
+    calls = [ToolCall(name=c.name, arguments=c.arguments, id=c.id) for c in one.tool_calls]  # type: ignore[attr-defined]
+    return Message(
+        role=one.role,
+        content=one.content,
+        name=one.name,
+        tool_call_id=one.tool_call_id,
+        tool_calls=tuple(calls),
+    )
