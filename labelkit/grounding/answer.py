@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from labelkit.grounding.folding import Folded, fold_values
 from labelkit.grounding.stance import Stance, stance
-from labelkit.grounding.values import Value, scan
+from labelkit.grounding.values import Value, scan_once
 
 _EUROPEAN = re.compile(
     r"\b(?:der|die|das|und|ist|betr\u00e4gt|kostet|preis|le|la|les|est|prix|el|los|precio|cuesta|es"
@@ -24,7 +25,7 @@ class Answer:
 
     ``original`` is the text as it was, ``text`` is folded, ``lower`` lower-cased at equal length;
     ``strangers`` are the values that come from nowhere, ``traps`` the numbers a model might
-    recall instead, ``given`` the lower-cased texts that the model was given.
+    recall instead; ``tell`` returns the lower-cased texts that the model was given.
     """
 
     original: str
@@ -34,9 +35,17 @@ class Answer:
     values: tuple[Value, ...]
     strangers: tuple[Value, ...] = ()
     traps: frozenset[Decimal] = field(default_factory=frozenset)
-    given: str = ""
+    tell: Callable[[], str] = str
+    _given: str | None = None
     _european: bool | None = None
     _stances: dict[tuple[int, int], Stance] = field(default_factory=dict)
+
+    @property
+    def given(self) -> str:
+        """The lower-cased texts that the model was given; few answers ask."""
+        if self._given is None:
+            self._given = self.tell()
+        return self._given
 
     @property
     def european(self) -> bool:
@@ -50,7 +59,7 @@ class Answer:
         """The stance of the mention at ``start:end``; read once."""
         found = self._stances.get((start, end))
         if found is None:
-            found = self._stances[start, end] = stance(self.text, start, end)
+            found = self._stances[start, end] = stance(self.lower, start, end)
         return found
 
 
@@ -60,4 +69,4 @@ def read_answer(text: str) -> Answer:
     lower = folded.text.lower()
     if len(lower) != len(folded.text):
         lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in folded.text)
-    return Answer(text, folded, folded.text, lower, scan(folded.text))
+    return Answer(text, folded, folded.text, lower, scan_once(folded.text))

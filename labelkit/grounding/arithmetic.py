@@ -26,31 +26,34 @@ _MOST_WEIGHTED = 15
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Absolute results.
+    """Absolute results with the operations that gave them.
 
-    First those of lists, each with its operation in ``how``; then ``block`` results of each
-    pairwise operation in turn. ``few`` says that there are few operands only.
+    ``listed`` are results of lists, each with its operation. ``table`` holds ``block`` results of
+    each of the pairwise ``operations`` in turn. ``few`` says that there are few operands only.
     """
 
-    results: NDArray[np.float64]
-    how: tuple[str, ...]
+    listed: tuple[tuple[float, str], ...]
+    table: NDArray[np.float64] | None
+    operations: tuple[str, ...]
     block: int
     few: bool
 
     def near(self, number: float, slack: float) -> str | None:
         """Name of an operation whose result lies within ``slack`` of ``number``, or None."""
-        if not self.results.size or not isfinite(number + slack):
+        if not isfinite(number + slack):
             return None
-        inside = np.abs(self.results - number) <= slack * (1 + 1e-9)
+        slack *= 1 + 1e-9
+        for result, operation in self.listed:
+            if abs(result - number) <= slack:
+                return operation
+        if self.table is None:
+            return None
+        inside = np.abs(self.table - number) <= slack
         place = int(inside.argmax())
-        if not inside[place]:
-            return None
-        if place < len(self.how):
-            return self.how[place]
-        return _OPERATIONS[(place - len(self.how)) // self.block]
+        return self.operations[place // self.block] if inside[place] else None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
     """Compute every allowed result of (number, path) operands; at most some thousand.
 
@@ -59,33 +62,40 @@ def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
     groups: dict[str, list[float]] = {}
     for number, path in operands:
         if "[" in path:
-            groups.setdefault(_INDEX.sub("[*]", path), []).append(number)
-    results: list[float] = []
-    for numbers in (*groups.values(), *_siblings(operands)):
+            groups.setdefault(_list_of(path), []).append(number)
+    distinct = list(dict.fromkeys(operands))
+    listed: list[tuple[float, str]] = []
+    for numbers in (*groups.values(), *_siblings(distinct)):
         if len(numbers) > 1:
             total = sum(numbers)
-            results += [total, total / len(numbers), max(numbers) - min(numbers)]
-    how = ("sum", "average", "range") * (len(results) // 3)
-    weighted = _weighted(groups)
-    results += weighted
-    how += ("sum of products",) * len(weighted)
+            listed += [
+                (abs(total), "sum"),
+                (abs(total / len(numbers)), "average"),
+                (max(numbers) - min(numbers), "range"),
+            ]
+    listed += [(abs(number), "sum of products") for number in _weighted(groups)]
     # Two fields that hold the same number are two operands.
-    kept = sorted(n for n, _ in dict.fromkeys(operands) if abs(n) < _LARGEST)
+    kept = [n for n, _ in distinct if -_LARGEST < n < _LARGEST]
     if len(kept) > SOME_OPERATIONS:
-        kept = sorted(set(kept))
+        kept = list(set(kept))
     few = len(kept) <= ALL_OPERATIONS
-    flat = np.array(results)
-    block = 0
-    if 2 <= len(kept) <= SOME_OPERATIONS:
-        block = len(kept) * (len(kept) - 1)
-        pairs = _pairs(np.array(kept), every=few)
-        flat = np.concatenate((flat, pairs)) if results else pairs
-    return Computed(np.abs(flat), how, block, few)
+    if not 2 <= len(kept) <= SOME_OPERATIONS:
+        return Computed(tuple(listed), None, (), 0, few)
+    table = np.abs(_pairs(np.array(sorted(kept)), every=few))
+    return Computed(tuple(listed), table, _OPERATIONS, len(kept) * (len(kept) - 1), few)
+
+
+@lru_cache(maxsize=1024)
+def _list_of(path: str) -> str:
+    """The path with its indexes left open: the same for every row of a list."""
+    return _INDEX.sub("[*]", path)
 
 
 def _weighted(groups: dict[str, list[float]]) -> list[float]:
     """Sums of products of two fields of one list: quantity by price, row by row."""
-    out = []
+    out: list[float] = []
+    if len(groups) < 2:
+        return out
     for (path, first), (other, second) in islice(combinations(groups.items(), 2), _MOST_WEIGHTED):
         same = path.rpartition(".")[0] == other.rpartition(".")[0] and len(first) == len(second)
         if same and 2 <= len(first) <= SOME_OPERATIONS:
@@ -93,13 +103,13 @@ def _weighted(groups: dict[str, list[float]]) -> list[float]:
     return [number for number in out if isfinite(number)]
 
 
-def _siblings(operands: tuple[tuple[float, str], ...]) -> list[list[float]]:
+def _siblings(operands: Sequence[tuple[float, str]]) -> list[list[float]]:
     """The numbers of one object, where there are three or more: their total may be told."""
     objects: dict[str, list[float]] = {}
-    for number, path in dict.fromkeys(operands):
-        parent, dot, _ = path.rpartition(".")
-        if dot:
-            objects.setdefault(parent, []).append(number)
+    for number, path in operands:
+        place = path.rfind(".")
+        if place >= 0:
+            objects.setdefault(path[:place], []).append(number)
     return [found for found in objects.values() if 3 <= len(found) <= ALL_OPERATIONS]
 
 
@@ -111,14 +121,13 @@ def compute_on(stated: Sequence[float], operands: Sequence[float]) -> Computed:
     """
     first, second = sorted(set(stated)), sorted({*stated, *operands})
     if not first or len(second) > ALL_OPERATIONS + len(first):
-        return Computed(np.array([]), (), 0, few=False)
+        return Computed((), None, (), 0, few=False)
     a, b = (grid.ravel() for grid in np.meshgrid(first, second))
     with np.errstate(all="ignore"):
         table = np.stack((a + b, a - b, a / b, (a - b) / b, a * b, b / a, (b - a) / a))
     table[~np.isfinite(table)] = 0.0
     names = ("sum", "difference", "ratio", "change", "product", "ratio", "change")
-    how = tuple(name for name in names for _ in a)
-    return Computed(np.abs(table.ravel()), how, 1, few=True)
+    return Computed((), np.abs(table.ravel()), names, len(a), few=True)
 
 
 @lru_cache(maxsize=SOME_OPERATIONS)

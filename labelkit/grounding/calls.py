@@ -53,6 +53,10 @@ class Call:
     in_text: bool = False
 
 
+_Made = tuple[str, str, int, bool]
+"""Name and arguments of a call, the message it stands in, and whether it stands in the text."""
+
+
 @dataclass(slots=True)
 class _Open:
     place: int
@@ -86,31 +90,23 @@ def pair_calls(
     all, the first unanswered call of that turn. A result whose id belongs to no open call and
     whose name does not help answers nothing.
     """
-    found: list[Call] = []
+    made: list[_Made] = []
+    answers: dict[int, tuple[Message, int]] = {}
     open_turns: list[list[_Open]] = []
     for index, message in enumerate(messages):
         if message.role == "assistant":
-            turn = []
-            for call in _stated(message):
-                turn.append(_Open(len(found), call))
-                found.append(
-                    Call(
-                        name=call.name,
-                        arguments=call.arguments,
-                        parsed=parse_arguments(call.arguments),
-                        status="attempted",
-                        call_message=index,
-                    )
-                )
-            if turn:
-                open_turns.append(turn)
+            stated = message.tool_calls or _legacy_call(message)
+            if stated:
+                open_turns.append([_Open(len(made) + n, call) for n, call in enumerate(stated)])
+                made.extend((call.name, call.arguments, index, False) for call in stated)
             elif message.content:
-                found.extend(_from_text(message.content, index, tools))
+                found = calls_in_text(message.content, tools or ())
+                made.extend((name, arguments, index, True) for name, arguments in found)
         elif message.role in {"tool", "function"}:
             opened = _take(open_turns, message)
             if opened is not None:
-                found[opened.place] = _answered(found[opened.place], message, index)
-    return tuple(found)
+                answers[opened.place] = message, index
+    return tuple(_call_of(one, answers.get(place)) for place, one in enumerate(made))
 
 
 def executed_calls(
@@ -120,29 +116,14 @@ def executed_calls(
     return tuple(c for c in pair_calls(messages, tools) if c.status == "executed")
 
 
-def _stated(message: Message) -> Sequence[ToolCall]:
-    if message.tool_calls:
-        return message.tool_calls
+def _legacy_call(message: Message) -> Sequence[ToolCall]:
+    """The call of a message in the older form that holds one only."""
     legacy = message.extra.get("function_call")
     if isinstance(legacy, dict) and isinstance(legacy.get("name"), str):
         given = legacy.get("arguments")
         text = given if isinstance(given, str) else json.dumps(given or {})
         return (ToolCall(name=legacy["name"], arguments=text),)
     return ()
-
-
-def _from_text(content: str, index: int, tools: Collection[str] | None) -> list[Call]:
-    return [
-        Call(
-            name=name,
-            arguments=arguments,
-            parsed=parse_arguments(arguments),
-            status="attempted",
-            call_message=index,
-            in_text=True,
-        )
-        for name, arguments in calls_in_text(content, tools or ())
-    ]
 
 
 def _take(open_turns: list[list[_Open]], message: Message) -> _Open | None:
@@ -163,23 +144,19 @@ def _take(open_turns: list[list[_Open]], message: Message) -> _Open | None:
     return None
 
 
-def _answered(call: Call, message: Message, index: int) -> Call:
+def _call_of(made: _Made, answer: tuple[Message, int] | None) -> Call:
+    """The call as it went: attempted only, unless a result answers it."""
+    name, arguments, place, in_text = made
+    parsed = parse_arguments(arguments)
+    if answer is None:
+        return Call(name, arguments, parsed, "attempted", place, in_text=in_text)
+    message, index = answer
     result = message.content or ""
     head = result[:_LOOKED_AT].lstrip()
     value = as_json(result) if head[:1] == "{" else None
-    status: CallStatus = "executed"
-    if _refused(message, value, head):
-        status = "rejected"
-    return Call(
-        name=call.name,
-        arguments=call.arguments,
-        parsed=call.parsed,
-        status=status,
-        call_message=call.call_message,
-        result=result,
-        result_message=index,
-        is_error=_reports_error(value, head),
-    )
+    status: CallStatus = "rejected" if _refused(message, value, head) else "executed"
+    failed = _reports_error(value, head)
+    return Call(name, arguments, parsed, status, place, result, index, failed, in_text)
 
 
 def _refused(message: Message, value: Any, head: str) -> bool:

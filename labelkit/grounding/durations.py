@@ -23,7 +23,7 @@ _DURATION = re.compile(
 )
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DURATION_PART = re.compile(r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)[ \u00a0-]?([A-Za-z]+)")
-_DURATION_SIGN = re.compile(r"\d[ \u00a0-]?[dhmswyDHMSWY]|PT\d")
+_DURATION_SIGN = re.compile(r"\d[ \u00a0-]?[dhmswyDHMSWY]")
 _DURATION_START = re.compile(
     r"[\dpP](?:(?<=\d)(?<![A-Za-z0-9_.].)(?<!\d,.)"
     r"(?=\d{0,8}(?:,\d{3}){0,3}(?:[.,]\d{1,6})?[ \u00a0-]?[dhmswyDHMSWY\u017f])"
@@ -37,7 +37,7 @@ def find_durations(text: str) -> Iterator[tuple[int, int, Decimal, Decimal, str]
 
     ``unit`` is the smallest unit written; ``quantum`` its last written digit, in that unit.
     """
-    if not _DURATION_SIGN.search(text):
+    if not _DURATION_SIGN.search(text) and "PT" not in text:
         return
     for m in anchored(_DURATION_START, _DURATION, text):
         parts = list(_DURATION_PART.finditer(m[0]))

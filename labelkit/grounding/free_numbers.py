@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from labelkit.grounding.numbers import (
     CODES,
@@ -60,9 +59,9 @@ def find_numbers(text: str, claims: Claims) -> Iterator[Value]:
             position = after
             continue
         plain = _plain_number(text, position, first)
-        if plain is not None and (readings := plain_readings(plain.core)):
-            position = plain.end
-            yield _with_unit(text, plain.start, position, readings, readings, plain.currency)
+        if plain is not None and (readings := plain_readings(plain[0])):
+            _, start, position, code = plain
+            yield _with_unit(text, start, position, readings, readings, code)
             continue
         match = _number_at(text, min(position, first), first)
         if match is None:
@@ -117,18 +116,14 @@ def _within_brackets(match: re.Match[str]) -> tuple[int, int]:
     return start, end
 
 
-class _Plain(NamedTuple):
-    core: str
-    start: int
-    end: int
-    currency: str | None
-
-
-def _plain_number(text: str, position: int, digit: int) -> _Plain | None:
+def _plain_number(text: str, position: int, digit: int) -> tuple[str, int, int, str | None] | None:
     """Digits, perhaps with a currency beside them, that can be nothing but one number; else None.
 
     No sign, magnitude, bracket or exponent. Most numbers are like this, and this look at them
     costs a fraction of trying every way of writing one.
+
+    Returns:
+        The digits, where the number starts and ends, and the code of its currency.
     """
     start = digit
     code = SYMBOLS.get(text[digit - 1]) if digit else None
@@ -146,7 +141,7 @@ def _plain_number(text: str, position: int, digit: int) -> _Plain | None:
             return None
         end = plain.end(2)
         code = code or ("CNY" if word.upper() == "RMB" else word.upper())
-    return _Plain(core, start, end, code)
+    return core, start, end, code
 
 
 def _number_at(text: str, position: int, digit: int) -> re.Match[str] | None:
@@ -214,9 +209,8 @@ def _with_unit(
             if unit:
                 end = found.end()
     return Value(
-        "number", start, end, text[start:end], readings, unscaled, unit,
-        code, written_unit=written,
-    )  # fmt: skip
+        "number", start, end, text[start:end], readings, unscaled, unit, code, None, (), "", written
+    )
 
 
 @lru_cache(maxsize=4096)

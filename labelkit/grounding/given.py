@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from labelkit.grounding.compare import Target, announced
 from labelkit.grounding.folding import fold_values, has_digit
-from labelkit.grounding.numbers import MAX_DIGITS, as_decimal
+from labelkit.grounding.numbers import MAX_DIGITS, Reading, as_decimal
 from labelkit.grounding.payloads import MOST_LEAVES, as_json, leaves
 from labelkit.grounding.times import When, find_times
 from labelkit.grounding.units import dimension
@@ -30,9 +30,17 @@ MOST_RUNS = 400
 _KEPT_LENGTH = 20_000
 _KEPT_PAYLOADS = 512
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+# Leaves the digits and points of a plain text and a blank for the rest; commas go.
+_DIGITS_ALONE = str.maketrans(
+    {
+        sign: "" if sign == "," else sign if sign in "0123456789." else " "
+        for sign in map(chr, range(128))
+    }
+)
 SHARES = frozenset({"percent", "bps", "fraction"})
 _FACTORS = (1.0, 0.01, 0.0001, 100.0)
 _ONE = (1.0,)
+_FEW = 48
 _LARGEST = 1e300
 
 
@@ -75,53 +83,92 @@ def target_of(figure: Figure) -> Target:
     return Target.of(as_decimal(raw) or Decimal(0), path)
 
 
+def shown(value: Value) -> tuple[Reading, ...]:
+    """The readings of a value with and without its magnitude word."""
+    same = value.unscaled is value.readings or value.unscaled == value.readings
+    return value.readings if same else (*value.readings, *value.unscaled)
+
+
+class Reach:
+    """The sizes that a value could state: its readings, each with the room of its last digit.
+
+    ``endless`` says that one is too large to tell; ``dimension`` what it measures, where a figure
+    in another unit may be of any size.
+    """
+
+    __slots__ = ("dimension", "endless", "ranges")
+
+    def __init__(self, value: Value) -> None:
+        self.ranges: list[tuple[float, float]] = []
+        self.endless = False
+        self.dimension: str | None = None
+        share = value.unit in SHARES
+        for reading in shown(value):
+            at = abs(float(reading.value))
+            slack = 0.6 * float(reading.quantum) + 1e-9 * at
+            if not isfinite(at + slack):
+                self.endless = True
+            for factor in _FACTORS if share else _ONE:
+                self.ranges.append(((at - slack) * factor, (at + slack) * factor))
+        if value.unit is not None and not share:
+            self.dimension = dimension(value.unit) or ""
+
+
 class Ranked:
-    """Figures by size, so that a value is only compared with those it could state."""
+    """Figures by size, so that a value is only compared with those it could state.
 
-    __slots__ = ("_measured", "_order", "_sizes", "figures")
+    A few are looked through; more are sorted when a value is first looked up.
+    """
 
-    def __init__(self, figures: Sequence[Figure]) -> None:
+    __slots__ = ("_measured", "_order", "_places", "_sizes", "figures")
+
+    def __init__(self, figures: Sequence[Figure], *, measured: bool = True) -> None:
+        """Rank figures; ``measured`` is False for digit runs, which no field says a unit of."""
         self.figures = figures
-        ranked = [(abs(figure[0]), place) for place, figure in enumerate(figures)]
         self._measured: dict[str, list[int]] = {}
-        for place, (number, path, raw) in enumerate(figures):
-            if isinstance(raw, str):
-                continue
+        self._sizes = [abs(figure[0]) for figure in figures]
+        self._places = list(range(len(figures)))
+        self._order: tuple[list[float], list[int]] | None = None
+        for place, (_, path, raw) in enumerate(figures) if measured else ():
             unit, _, scale = announced(path, None)
             if isinstance(raw, Target):
                 unit, scale = raw.unit, raw.scale
             if scale:
                 # A figure in millions is found by its written and by its full size.
-                ranked.append((abs(number) * 10.0**scale, place))
+                self._sizes.append(self._sizes[place] * 10.0**scale)
+                self._places.append(place)
             if unit is not None and unit not in SHARES:
                 self._measured.setdefault(dimension(unit) or "", []).append(place)
-        ranked.sort()
-        self._sizes = [size for size, _ in ranked]
-        self._order = [place for _, place in ranked]
 
     def measuring(self, what: str) -> list[Figure]:
         """The figures whose field names a unit of the dimension ``what``."""
         return [self.figures[place] for place in self._measured.get(what, ())]
 
-    def near(self, value: Value) -> list[Figure]:
-        """The figures that ``value`` could state; those surely too far off are left out."""
-        shown = value.readings
-        if value.unscaled is not shown:
-            shown = (*shown, *value.unscaled)
+    def near(self, reach: Reach) -> list[Figure]:
+        """The figures that a value could state; those surely too far off are left out."""
+        if reach.endless:
+            return list(self.figures)
         found: list[int] = []
-        for reading in shown:
-            at = abs(float(reading.value))
-            slack = 0.6 * float(reading.quantum) + 1e-9 * at
-            if not isfinite(at + slack):
-                return list(self.figures)
-            for factor in _FACTORS if value.unit in SHARES else _ONE:
-                first = bisect_left(self._sizes, (at - slack) * factor)
-                last = bisect_right(self._sizes, (at + slack) * factor, first)
-                if first < last:
-                    found += self._order[first:last]
-        if value.unit is not None and value.unit not in SHARES:
-            found += self._measured.get(dimension(value.unit) or "", ())
+        for low, high in reach.ranges:
+            found += self._between(low, high)
+        if reach.dimension is not None:
+            found += self._measured.get(reach.dimension, ())
         return [self.figures[place] for place in sorted(set(found))] if found else []
+
+    def _between(self, low: float, high: float) -> list[int]:
+        """The places of the figures whose size lies between two sizes."""
+        if len(self._sizes) <= _FEW:
+            return [
+                place
+                for size, place in zip(self._sizes, self._places, strict=True)
+                if low <= size <= high
+            ]
+        if self._order is None:
+            order = sorted(range(len(self._sizes)), key=self._sizes.__getitem__)
+            self._order = [self._sizes[at] for at in order], [self._places[at] for at in order]
+        sizes, places = self._order
+        first = bisect_left(sizes, low)
+        return places[first : bisect_right(sizes, high, first)]
 
 
 class GivenText:
@@ -131,13 +178,26 @@ class GivenText:
         self.cut = len(text) > LONGEST
         text = text[:LONGEST]
         self.folded = text if text.isascii() else fold_values(text).text
-        self.lowered = self.folded.lower()
         self.has_digit = has_digit(self.folded)
+        self.runs_cut = self.values_cut = False
+
+    @_Kept
+    def lowered(self) -> str:
+        """The text lower-cased."""
+        return self.folded.lower()
 
     @_Kept
     def runs(self) -> tuple[str, ...]:
         """Every different run of digits, thousands commas left out, in order."""
-        return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
+        if not self.folded.isascii():
+            return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
+        found: list[str] = []
+        for piece in dict.fromkeys(self.folded.translate(_DIGITS_ALONE).split()):
+            if "." in piece:
+                found += _DIGITS.findall(piece)
+            else:
+                found.append(piece)
+        return tuple(dict.fromkeys(found))
 
     @_Kept
     def run_set(self) -> frozenset[str]:
@@ -152,8 +212,8 @@ class GivenText:
     def ranked_runs(self) -> Ranked:
         """The runs, at most ``MOST_RUNS``, for looking one up by its size."""
         found = self.run_figures("")
-        self.cut |= len(found) > MOST_RUNS
-        return Ranked(found[:MOST_RUNS])
+        self.runs_cut = len(found) > MOST_RUNS
+        return Ranked(found[:MOST_RUNS], measured=False)
 
     @_Kept
     def whens(self) -> tuple[When, ...]:
@@ -164,11 +224,11 @@ class GivenText:
     def values(self) -> tuple[Value, ...]:
         """Every typed value in it, at most ``MOST_VALUES``."""
         found = scan(self.folded)
-        self.cut |= len(found) >= MOST_VALUES
+        self.values_cut = len(found) >= MOST_VALUES
         return found
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _kept_text(text: str) -> GivenText:
     return GivenText(text)
 
@@ -189,16 +249,15 @@ class GivenPayload:
         for path, leaf in found:
             kind = type(leaf)
             if kind is str:
-                self.texts.append((path, given_text(leaf)))
+                self.texts.append((path, GivenText(leaf)))
             elif kind is float or kind is int:
                 size = leaf if kind is float else _plain_size(leaf)
                 if -_LARGEST < size < _LARGEST:
                     figure = size, path, leaf
                     self.figures.append(figure)
                     self.by_size.setdefault(abs(size), figure)
-        self.cut = len(found) >= MOST_LEAVES
-        for _, text in self.texts:
-            self.cut |= text.cut
+        self.cut = len(found) >= MOST_LEAVES or any(text.cut for _, text in self.texts)
+        self.runs_cut = False
 
     @_Kept
     def written(self) -> dict[str, str]:
@@ -214,8 +273,8 @@ class GivenPayload:
     def ranked_runs(self) -> Ranked:
         """The digit runs of its texts, at most ``MOST_RUNS``."""
         found = [f for path, text in self.texts if text.has_digit for f in text.run_figures(path)]
-        self.cut |= len(found) > MOST_RUNS
-        return Ranked(found[:MOST_RUNS])
+        self.runs_cut = len(found) > MOST_RUNS
+        return Ranked(found[:MOST_RUNS], measured=False)
 
 
 def _plain_size(whole: int) -> float:
@@ -245,7 +304,7 @@ def given_payload(value: Any) -> GivenPayload:
     return made
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _kept_result(text: str) -> GivenPayload:
     return GivenPayload(as_json(text))
 

@@ -18,7 +18,7 @@ from labelkit.grounding.coordination import others_named
 from labelkit.grounding.folding import fold_values
 from labelkit.grounding.mentions import Match, Verdict, decide
 from labelkit.grounding.numbers import as_decimal
-from labelkit.grounding.spelled import NUMBER_WORDS, SPELLED, SPELLED_TIME
+from labelkit.grounding.spelled import NUMBER_WORDS, SPELLED_TIME, spells_a_number
 from labelkit.grounding.stance import (
     clause_before,
     hedged,
@@ -91,7 +91,7 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
         elif grade != "loose" or hedged(answer.text, value.start):
             weak.append((value.start, value.end))
     good = good or _other_whole(wanted, answer)
-    if not good and not weak and SPELLED.search(answer.lower):
+    if not good and not weak and spells_a_number(answer.lower):
         return Match("unsure", why="numbers are spelled out")
     return decide(key, answer, rivals, good, weak, numeric=True)
 

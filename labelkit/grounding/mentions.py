@@ -14,6 +14,7 @@ from typing import Literal
 from labelkit.domain.task import KeyValue
 from labelkit.grounding.answer import Answer
 from labelkit.grounding.binding import Mention, bound, mentions_of
+from labelkit.grounding.hints import Hint
 from labelkit.grounding.stance import CONTRAST, Stance, clause_before
 from labelkit.grounding.values import Value
 
@@ -24,6 +25,10 @@ _EARLIER = re.compile(
     r"|the (?:old|former|previous))\b"
     r"[^.;\d]{0,20}$"
 )
+_OF_OLD = Hint(
+    "previously", "formerly", "earlier", "once", "up from", "down from", "your old", "the old",
+    "the former", "the previous",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ def _stance(answer: Answer, start: int, end: int) -> Stance:
 
 def of_old(answer: Answer, value: Value) -> bool:
     """Whether a value is told as an earlier one: "previously 35, now 47.2"."""
+    if not _OF_OLD.in_text(answer.lower):
+        return False
     return _EARLIER.search(clause_before(answer.lower, value.start)) is not None
 
 

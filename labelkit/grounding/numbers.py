@@ -57,6 +57,7 @@ NUMBER = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d")
+_NUMBERS = (int, float, Decimal)
 
 
 class Reading(NamedTuple):
@@ -148,6 +149,10 @@ def plain_readings(core: str) -> tuple[Reading, ...]:
         return ()
     if core.isdecimal():
         return (Reading(Decimal(core), _quantum(0), len(core.lstrip("0"))),)
+    whole, _, fraction = core.partition(".")
+    if whole.isdecimal() and fraction.isdecimal() and len(fraction) != 3:
+        digits = len((whole + fraction).lstrip("0"))
+        return (Reading(Decimal(core), _quantum(-len(fraction)), digits),)
     return tuple(
         Reading(
             Decimal(text),
@@ -199,7 +204,7 @@ def as_decimal(value: object) -> Decimal | None:
     """Exact decimal of a JSON number or of a text that is one number; None for anything else."""
     if isinstance(value, bool) or value is None:
         return None
-    if isinstance(value, int | float | Decimal):
+    if isinstance(value, _NUMBERS):
         try:
             number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
         except (InvalidOperation, ValueError):

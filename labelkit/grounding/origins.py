@@ -20,11 +20,14 @@ from labelkit.grounding.given import (
     GivenPayload,
     GivenText,
     Ranked,
+    Reach,
     given_payload,
     given_result,
     given_text,
+    shown,
     target_of,
 )
+from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.stance import hedged, tells_a_loss
 from labelkit.grounding.times import When
 from labelkit.grounding.values import Value, identifier
@@ -51,24 +54,27 @@ class Origin(NamedTuple):
 
 
 NOWHERE = Origin("nowhere")
+Level = Literal["times", "runs", "values"]
+"""How closely texts are read: for dates, for digits, or for every typed value."""
 
 
 class EvidenceBase:
     """Everything the model was given, looked up by value.
 
     Numbers of payloads are looked up at once; texts are read closely only when a value of the
-    answer is not found among those, because most answers never need it. ``pieces`` are the
-    lower-cased texts. ``cut`` says that something was too large to be read to its end, so that
+    answer is not found among those, because most answers never need it. ``cut`` says
+    that something was too large to be read to its end, so that
     "nowhere" may be wrong.
     """
 
     __slots__ = (
-        "_blob", "_computed", "_exact", "_known", "_payloads", "_questions", "_ranked", "_read",
-        "_seconds", "_sources", "_squeezed", "_stated", "_texts", "_whens", "cut", "pieces",
+        "_blob", "_computed", "_everything", "_exact", "_known", "_payloads", "_questions",
+        "_ranked", "_read", "_seconds", "_sources", "_squeezed", "_stated", "_texts", "_whens",
+        "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.pieces: list[str] = []
+        self._everything: list[GivenText] = []
         self.cut = False
         self._payloads: list[tuple[GivenPayload, Source]] = []
         self._questions: list[tuple[GivenText, Origin]] = []
@@ -87,8 +93,10 @@ class EvidenceBase:
     def add_text(self, text: str, origin: Origin) -> None:
         """Index a text (the question, a plain tool result)."""
         given = given_text(text)
-        self._add_text(given, origin)
+        self._everything.append(given)
+        self.cut |= given.cut
         if given.has_digit:
+            self._texts.append((given, origin))
             self._questions.append((given, origin))
 
     def add_json(self, value: Any, source: Source) -> None:
@@ -101,31 +109,29 @@ class EvidenceBase:
         """Index a tool result or payload that is held as text: JSON, or one plain text."""
         self._add_payload(given_result(text), source)
 
-    def _add_text(self, given: GivenText, origin: Origin) -> None:
-        self.pieces.append(given.lowered)
-        self.cut |= given.cut
-        if given.has_digit:
-            self._texts.append((given, origin))
-
     def _add_payload(self, payload: GivenPayload, source: Source) -> None:
         self.cut |= payload.cut
         self._payloads.append((payload, source))
         if payload.figures:
             self._ranked.append((payload.ranked, source))
         for path, text in payload.texts:
-            self._add_text(text, Origin(source, path))
+            self._everything.append(text)
+            if text.has_digit:
+                self._texts.append((text, Origin(source, path)))
 
-    def _read_texts(self, value: Value) -> bool:
-        """Read the texts as closely as ``value`` needs; whether that brought anything new."""
-        plain = value.unscaled == value.readings and value.unit in {None, "percent"}
+    def _read_texts(self, value: Value) -> Level | None:
+        """Read the texts as closely as ``value`` needs; how closely, where that is new."""
+        level: Level = "values"
         if value.kind == "datetime":
             level = "times"
-        elif value.kind == "identifier" or (value.kind == "number" and plain):
+        elif value.kind == "identifier" or (
+            value.kind == "number"
+            and value.unit in {None, "percent"}
+            and value.unscaled == value.readings
+        ):
             level = "runs"
-        else:
-            level = "values"
         if level in self._read or not self._texts:
-            return False
+            return None
         self._read.add(level)
         if level == "times":
             self._read_times()
@@ -135,9 +141,9 @@ class EvidenceBase:
             for text, origin in self._texts:
                 for found in text.values:
                     self._add_value(found, origin)
-                self.cut |= text.cut
+                self.cut |= text.values_cut
             self._ranked.append((Ranked(self._stated), "question"))
-        return True
+        return level
 
     def _read_times(self) -> None:
         for text, origin in self._texts:
@@ -148,12 +154,13 @@ class EvidenceBase:
 
     def _read_runs(self) -> None:
         for given, source in self._payloads:
-            if given.ranked_runs.figures:
-                self._ranked.append((given.ranked_runs, source))
-            self.cut |= given.cut
+            runs = given.ranked_runs
+            if runs.figures:
+                self._ranked.append((runs, source))
+            self.cut |= given.runs_cut
         for text, origin in self._questions:
             self._ranked.append((text.ranked_runs, origin.source))
-            self.cut |= text.cut
+            self.cut |= text.runs_cut
 
     def _add_value(self, value: Value, origin: Origin) -> None:
         for reading in value.readings:
@@ -170,6 +177,10 @@ class EvidenceBase:
         self._whens.extend((when, origin) for when in value.whens)
         if value.canonical:
             self._known.setdefault(value.canonical, origin)
+
+    def lowered(self) -> str:
+        """Everything that was given, lower-cased."""
+        return "\n".join(text.lowered for text in self._everything)
 
     @property
     def squeezed(self) -> str:
@@ -192,8 +203,14 @@ class EvidenceBase:
 
     def _origin(self, value: Value, text: str) -> Origin | None:
         found = self._look_up(value, text)
-        if found is None and self._read_texts(value):
-            found = self._look_up(value, text)
+        if found is None:
+            ranked = len(self._ranked)
+            level = self._read_texts(value)
+            if level == "runs":
+                # Digit runs are all that is new, and only numbers are looked up among them.
+                found = self._about(value, text, ranked) if value.readings else None
+            elif level is not None:
+                found = self._look_up(value, text)
         if found is None and value.readings:
             found = self._derived(value)
         return found
@@ -214,8 +231,10 @@ class EvidenceBase:
         known = self._known.get(value.canonical)
         if known:
             return known
-        number, _, code = value.canonical.removeprefix("section ").partition(" of ")
-        squeezed = _squeeze(identifier(code + number))
+        squeezed = value.canonical
+        if value.kind == "citation":
+            number, _, code = squeezed.removeprefix("section ").partition(" of ")
+            squeezed = _squeeze(identifier(code + number))
         if squeezed and squeezed in self.squeezed:
             return Origin("payload")
         if value.kind == "citation":
@@ -225,8 +244,10 @@ class EvidenceBase:
 
     def _written(self, run: str) -> Origin | None:
         """Where these very digits stand: as a number of a payload, or as a run in a text."""
+        size = float(run)
         for payload, source in self._payloads:
-            path = payload.written.get(run)
+            # Only a number of this size can be written like this.
+            path = payload.written.get(run) if size in payload.by_size else None
             if path is not None:
                 return Origin(source, path)
         if not self._blob:
@@ -264,24 +285,30 @@ class EvidenceBase:
             size = abs(float(number))
             for payload, source in self._payloads:
                 figure = payload.by_size.get(size)
-                if figure is not None and abs(target_of(figure).value) == abs(number):
+                exact = None if figure is None else as_decimal(figure[2])
+                if figure is not None and exact is not None and abs(exact) == abs(number):
                     return Origin(source, figure[1])
         return self._exact.get(number) or self._exact.get(-number) if self._exact else None
 
     def _number(self, value: Value, text: str) -> Origin | None:
-        scaled = value.unscaled != value.readings
-        for reading in (*value.readings, *value.unscaled) if scaled else value.readings:
+        readings = shown(value)
+        for reading in readings:
             found = self._exactly(reading.value)
             if found:
                 return found
-        if not scaled:
+        if readings is value.readings:
             core = _DIGITS.search(value.text.replace(",", ""))
             found = self._written(core[0]) if core else None
             if found:
                 return found
+        return self._about(value, text)
+
+    def _about(self, value: Value, text: str, first: int = 0) -> Origin | None:
+        """A given figure that ``value`` states when it is rounded, from the ``first`` list on."""
         loss: bool | None = None
-        for ranked, source in self._ranked:
-            for figure in ranked.near(value):
+        reach = Reach(value)
+        for ranked, source in self._ranked[first:]:
+            for figure in ranked.near(reach):
                 loss = tells_a_loss(text, value.start) if loss is None else loss
                 grade = compare(value, target_of(figure), loss)
                 if grade and (
@@ -334,7 +361,7 @@ class EvidenceBase:
 
 def _result_of(value: Value, computed: Computed, digits: int) -> str | None:
     """The operation whose result ``value`` states with so many significant digits or more."""
-    for reading in dict.fromkeys((*value.readings, *value.unscaled)):
+    for reading in shown(value):
         if not reading.value or reading.digits < digits:
             continue
         for factor in (1.0, 0.01) if value.unit == "percent" else (1.0,):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 MOST_LEAVES = 2000
 _KEPT_LENGTH = 20_000
 _NESTS = (dict, list, tuple)
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def leaves(value: Any) -> list[tuple[str, Any]]:
@@ -19,17 +19,15 @@ def leaves(value: Any) -> list[tuple[str, Any]]:
     Paths are written ``$.items[0].price``. An empty object or list has no leaf.
     """
     found: list[tuple[str, Any]] = []
-    stack: list[Iterator[tuple[str, Any]]] = [iter((("$", value),))]
+    stack = [("$", value)]
     while stack:
-        for path, node in stack[-1]:
-            if isinstance(node, _NESTS):
-                stack.append(iter(_children(path, node)))
-                break
-            found.append((path, node))
-            if len(found) >= MOST_LEAVES:
-                return found
-        else:
-            stack.pop()
+        path, node = stack.pop()
+        if type(node) not in _SCALARS and isinstance(node, _NESTS):
+            stack.extend(reversed(_children(path, node)))
+            continue
+        found.append((path, node))
+        if len(found) >= MOST_LEAVES:
+            break
     return found
 
 
@@ -46,7 +44,7 @@ def as_json(text: str) -> Any:
     return _kept(text) if len(text) <= _KEPT_LENGTH else _parsed(text)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _kept(text: str) -> Any:
     """Several steps read one result; nobody changes it."""
     return _parsed(text)

@@ -8,8 +8,9 @@ answer in another language is read as assertion, and the rules abstain where tha
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Literal
+
+from labelkit.grounding.hints import Hint
 
 Stance = Literal["asserted", "negated", "attributed", "denied"]
 
@@ -39,7 +40,7 @@ _MEMORY = re.compile(
 _OTHER_VALUE = re.compile(r"\d[^,;]{0,20}[,;]\s")
 _VALUE_BEFORE = re.compile(r"\d\S{0,3}\s(?:that |which )?$")
 _MEMORY_AFTER = re.compile(
-    r"^[^.;!?\n\d]{0,20}\b(?:from memory|in your (?:notes|message|question|prompt)"
+    r"[^.;!?\n\d]{0,20}\b(?:from memory|in your (?:notes|message|question|prompt)"
     r"|you (?:had|mentioned"
     r"|remembered|recalled|noted|quoted|thought|cited)"
     r"|i (?:recalled|remembered|had)|(?:is|was) (?:outdated|out of date|stale"
@@ -52,7 +53,7 @@ _FAULT = (
     r"|suspicious|off|out of date|impossible)"
 )
 _DENIAL = re.compile(
-    rf"^[^.\n]{{0,20}}(?:,|\band\b|\bbut\b|\bthough\b|\bhowever\b|\bwhich\b|\bthat\b|;|\.\s|-)"
+    rf"[^.\n]{{0,20}}(?:,|\band\b|\bbut\b|\bthough\b|\bhowever\b|\bwhich\b|\bthat\b|;|\.\s|-)"
     rf"[^.\n\d]{{0,40}}?\b(?:is|are|was|looks?|seems?|appears?|must be|feels|'s|be)\s"
     rf"(?:\w+ )?{_FAULT}\b",
     re.IGNORECASE,
@@ -74,16 +75,36 @@ HEDGE = re.compile(
     r"|just (?:over|under)|over|under|more than|less than)|~|\u2248)\s*\D{0,3}$",
     re.IGNORECASE,
 )
-GENERAL = re.compile(
+_IN_GENERAL = re.compile(
     r"\b(?:typical\w*|usual\w*|general\w*|normal\w*|historical\w*|on average|average|commonly"
     r"|reference|for (?:example|instance)|e\.g\.|such as|rule of thumb|guideline|threshold)\b",
     re.IGNORECASE,
 )
-# A word of ``_LOSS`` holds one of these: a cheap look before a dear one.
-_LOSS_PARTS = (
+# What every wording above holds, for a quick look before it is searched.
+_NEGATED = Hint(
+    "not", "never", "no longer", "neither", "nor", "rather than", "instead of", "disregard", "n't",
+)  # fmt: skip
+_DENIED = Hint(
+    "wrong", "incorrect", "outdated", "stale", "inaccurate", "unreliable", "mistake", "error",
+    "glitch", "not ", "implausible", "too high", "too low", "odd", "suspicious", "off",
+    "out of date", "impossible",
+)  # fmt: skip
+_REMEMBERED = Hint(
+    "recall", "remember", "memory", "my ", "your ", "user's ", "may have", "might have", "you had",
+    "you said", "you mentioned", "you thought", "you noted", "you quoted", "you have in mind",
+    "you were thinking", "you cited", "i had", "i thought", "i assumed", "i believed",
+    "i would have", "i expected", "previously", "training data", "used to", "outdated",
+    "out of date", "out-of-date", "stale", "older", "commonly", "rather than the", "wrong",
+    "incorrect", "no longer",
+)  # fmt: skip
+_LOST = Hint(
     "los", "deficit", "down", "fell", "fall", "declin", "decreas", "drop", "shortfall", "shed",
     "lower by", "slid", "tumbled", "slipped", "negative", "plunged", "contract", "shrank",
     "shrunk", "shrink", "sank", "sunk", "weaken", "reduc", "retreat", "outflow", "overdr",
+)  # fmt: skip
+_GENERAL = Hint(
+    "typical", "usual", "general", "normal", "historical", "average", "commonly", "reference",
+    "for example", "for instance", "e.g.", "such as", "rule of thumb", "guideline", "threshold",
 )  # fmt: skip
 _WINDOW = 120
 
@@ -99,13 +120,14 @@ def clause_before(text: str, start: int) -> str:
 
 def stance(text: str, start: int, end: int) -> Stance:
     """Return how the answer relates to the mention at ``start:end`` of the folded text."""
-    before = clause_before(text, start)
-    if _NEGATION.search(before):
+    negated, remembered = _NEGATED.in_text(text), _REMEMBERED.in_text(text)
+    before = clause_before(text, start) if negated or remembered else ""
+    if negated and _NEGATION.search(before):
         return "negated"
     after = text[end : end + _WINDOW]
-    if _DENIAL.search(after):
+    if _DENIED.in_text(text) and _DENIAL.match(after):
         return "denied"
-    if _remembered(before) or _MEMORY_AFTER.search(after):
+    if remembered and (_remembered(before) or _MEMORY_AFTER.match(after)):
         return "attributed"
     return "asserted"
 
@@ -123,19 +145,15 @@ def _remembered(before: str) -> bool:
 
 def tells_a_loss(text: str, start: int) -> bool:
     """Whether the words before a number make it a negative amount (``down 4%``, ``a loss of``)."""
-    return _loss(text[max(0, start - 45) : start])
+    if not _LOST.in_text(text):
+        return False
+    before = text[max(0, start - 45) : start]
+    return _LOST.in_words(before) and _LOSS.search(before) is not None
 
 
-@lru_cache(maxsize=1024)
-def _loss(before: str) -> bool:
-    if before.isascii():
-        lowered = before.lower()
-        for word in _LOSS_PARTS:
-            if word in lowered:
-                break
-        else:
-            return False
-    return bool(_LOSS.search(before))
+def in_general(text: str, start: int) -> bool:
+    """Whether the words before a mention speak of what is usual, and not of this case."""
+    return _GENERAL.in_text(text) and _IN_GENERAL.search(clause_before(text, start)) is not None
 
 
 def hedged(text: str, start: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from labelkit.grounding.stance import GENERAL, Stance, clause_before, stance
+from labelkit.grounding.stance import Stance, in_general, stance
 from labelkit.grounding.values import Value
 
 Strength = Literal["strong", "unsure", "weak"]
@@ -29,7 +29,7 @@ def strength(value: Value, text: str, said: Stance | None = None) -> Strength:
     """
     if (said or stance(text, value.start, value.end)) != "asserted":
         return "weak"
-    general = GENERAL.search(clause_before(text, value.start)) is not None
+    general = in_general(text, value.start)
     if value.kind == "identifier":
         return _identifier_strength(value, text)
     if value.kind == "citation":

@@ -24,6 +24,7 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
+_ODD_LETTERS = str.maketrans("\u017f\u0130\u0131", "sii")
 _M = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"  # noqa: E501
 _TIME = r"(?P<h{0}>[01]?\d|2[0-4]):(?P<mi{0}>[0-5]\d)(?::(?P<s{0}>[0-5]\d)(?:\.\d{{1,9}})?)?"
 _DATE = re.compile(
@@ -72,18 +73,22 @@ _REGIONS = {"ET": "America/New_York", "PT": "America/Los_Angeles", "CT": "Americ
             "Mumbai": "Asia/Kolkata", "Delhi": "Asia/Kolkata", "Beijing": "Asia/Shanghai",
             "Francisco": "America/Los_Angeles", "Seattle": "America/Los_Angeles",
             "Boston": "America/New_York", "Washington": "America/New_York"}  # fmt: skip
-_TIME_SIGN = re.compile(
-    r"\d(?:[-/.:T\u5e74]\d|\s?[aApP]\.?[mM])|[Jj][au][nl]|[FfSs]e[bp]|[Mm]a[ry]|[Aa](?:pr|ug)|Oct|oct"
-    r"|Nov|nov|[Dd]ec|JAN|FEB|MAR|APR|MAY|JU[NL]|AUG|SEP|OCT|NOV|DEC"
-)
+# Signs of a date or clock time, cheap to look for: without one the text is not read for times.
+_MONTH_PARTS = (
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "\u017fep", "oct", "nov", "dec",
+)  # fmt: skip
+_DIGIT_SIGN = re.compile(r"\d(?:[-/:\u5e74]\d|\.\d{1,2}\.\d|\s?[aApP]\.?[mM])")
+_HALVES = ("am", "pm", "a.m", "p.m")
 # Where a match can begin, found many times faster than the match itself: each of these begins with
 # a class of characters and looks no further than the first few.
 _CAPITAL = re.compile("[JFMASOND]")
-_DATE_DIGIT = re.compile(
-    r"\d(?<![A-Za-z0-9_.].)(?=\d{3}[-/\u5e74]|\d?[/.-]\d"
-    r"|\d?(?:[sSnNrRtT\u017f][tTdDhH])?[ \u00a0-](?:[oO][fF] )?[jfmasondJFMASOND\u017f])"
-    r"|[ \u00a0](?<=[A-Za-z\u017f.,].)(?=\d)"
+_DIGIT_DATE = re.compile(r"\d(?<![A-Za-z0-9_.].)(?=\d{3}[-/\u5e74]|\d?[/.-]\d)")
+_NAMED_DATE = re.compile(
+    r"\d(?:(?<=[A-Za-z\u017f.,][ \u00a0].)"
+    r"|(?<![A-Za-z0-9_.].)(?=\d{3}[-/\u5e74]|\d?[/.-]\d"
+    r"|\d?(?:[sSnNrRtT\u017f][tTdDhH])?[ \u00a0-](?:[oO][fF] )?[jfmasondJFMASOND\u017f]))"
 )
+_MONTH_ENDS = ("ary", "rch", "ril", "une", "uly", "ust", "ber", "ept", *_MONTH_PARTS)
 _MONTH_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.]){_M}\b\.?,?\Z", re.IGNORECASE)
 _LONGEST_MONTH = 11
 _CLOCK_SIGN = re.compile(r"\d(?<![A-Za-z0-9_:.].)(?=\d?(?::|\s?[aApP]\.?[mM]))")
@@ -91,6 +96,7 @@ _JOIN = re.compile(
     r"\)?[\s,]*(?:\(?local(?: time)?\)?|hrs|hours)?[\s,]*(?:at|on|@|-|,|from|by|T|\()?\s*"
 )
 _LONGEST_GAP = 20
+_BLANKS = (" ", "\u00a0")
 
 
 class When(NamedTuple):
@@ -199,8 +205,9 @@ def _int(text: str | None) -> int | None:
 
 
 def _month(name: str) -> int:
-    # Without case the long s is an s, also to the expression that found the name.
-    return _MONTHS[name.lower().replace("\u017f", "s")]
+    # Without case the long s is an s and an i may have any dot, also to the expression that found
+    # the name.
+    return _MONTHS[name.translate(_ODD_LETTERS).lower()]
 
 
 def _date_readings(m: re.Match[str]) -> list[When]:
@@ -238,35 +245,55 @@ def _valid(when: When) -> bool:
     return True
 
 
-def _dates(text: str) -> Iterator[re.Match[str]]:
+def _names_a_month(lowered: str) -> bool:
+    """Whether a text may hold the name of a month."""
+    for part in _MONTH_PARTS:  # noqa: SIM110 (a generator costs more than the loop)
+        if part in lowered:
+            return True
+    return False
+
+
+def _dates(text: str, *, named: bool) -> Iterator[re.Match[str]]:
     """Yield what ``_DATE.finditer(text)`` does.
 
     Every date holds a digit, and digits are rarer than the letters a month may begin with: so the
-    text is searched for digits, and a month is looked for before them.
+    text is searched for digits, and a month is looked for before them. ``named`` False says that
+    no month is named anywhere.
     """
     position = 0
-    for sign in _DATE_DIGIT.finditer(text):
+    for sign in (_NAMED_DATE if named else _DIGIT_DATE).finditer(text):
         start = sign.start()
         if start < position:
             continue
-        if not text[start].isdigit():
-            before = _MONTH_BEFORE.search(text, max(position, start - _LONGEST_MONTH), start)
-            if before is None:
-                continue
-            start = before.start()
-        match = _DATE.match(text, start)
+        match = None
+        if named and text[start - 1 : start] in _BLANKS:
+            month = _month_before(text, position, start - 1)
+            match = _DATE.match(text, month) if month is not None else None
+        match = match or _DATE.match(text, start)
         if match:
             yield match
             position = match.end()
 
 
+def _month_before(text: str, position: int, end: int) -> int | None:
+    """Where the name of a month begins that stands directly before ``end``."""
+    first = max(position, end - _LONGEST_MONTH)
+    tail = text[max(first, end - 6) : end]
+    if tail.isascii() and not tail.lower().rstrip(".,").endswith(_MONTH_ENDS):
+        return None
+    found = _MONTH_BEFORE.search(text, first, end)
+    return found.start() if found else None
+
+
 def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
     """Yield (start, end, readings) of every date, clock time, or both joined, in order."""
-    if not _TIME_SIGN.search(text):
+    lowered = text.lower()
+    named = _names_a_month(lowered)
+    if not named and not _DIGIT_SIGN.search(text):
         return
     found: list[tuple[int, int, list[When]]] = []
     taken = bytearray(len(text))
-    for m in _dates(text):
+    for m in _dates(text, named=named):
         readings = [w for w in _date_readings(m) if _valid(w)]
         if readings:
             end = m.end()
@@ -274,12 +301,12 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
                 end, readings = _with_zone(text, end, readings)
             found.append((m.start(), end, readings))
             taken[m.start() : end] = b"\x01" * (end - m.start())
-    for m in anchored(_CAPITAL, _MONTH_ALONE, text):
+    for m in anchored(_CAPITAL, _MONTH_ALONE, text) if named else ():
         if taken.find(1, m.start(), m.end()) < 0:
             alone = When(month=_MONTHS[m[1].lower()])
             found.append((m.start(), m.end(), [alone]))
-    clocks = anchored(_CLOCK_SIGN, _CLOCK, text) if ":" in text or "m" in text.lower() else ()
-    for m in clocks:
+    clocked = ":" in text or any(half in lowered for half in _HALVES)
+    for m in anchored(_CLOCK_SIGN, _CLOCK, text) if clocked else ():
         if taken.find(1, m.start(), m.end()) >= 0:
             continue
         hour, half = int(m["h9"] or m["h8"]), (m["ap"] or m["ap8"] or "").lower()

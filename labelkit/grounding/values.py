@@ -32,7 +32,16 @@ from labelkit.grounding.numbers import CODES, NUMBER, Reading, readings_of
 from labelkit.grounding.times import find_times
 from labelkit.grounding.value import Claims, Value, ValueKind
 
-__all__ = ["MOST_VALUES", "Value", "ValueKind", "cites", "find_values", "identifier", "scan"]
+__all__ = [
+    "MOST_VALUES",
+    "Value",
+    "ValueKind",
+    "cites",
+    "find_values",
+    "identifier",
+    "scan",
+    "scan_once",
+]
 
 _HAS_DIGIT = re.compile(r"\d")
 _INTERESTING = re.compile(
@@ -73,7 +82,15 @@ _CITATION_MARKS = (
     "\u00a7", "ection", "ECTION", "ec. ", "ect. ", "ec ", "rticle", "RTICLE", "rt. ", "ule ",
     "hapter", "xemption", " U.", " F.", " S.", " F. ", "CFR", "C.F", "USC",
 )  # fmt: skip
-_TOKEN_SIGN = re.compile(r"[A-Za-z][-_/.:#]?\d|\d[-_/.:#]?[A-Za-z]|\d[-/]\d|No")
+# A digit beside a letter or a separator: without one there is no identifier. Both begin with a
+# digit, because digits are found many times faster than letters.
+_TOKEN_SIGN = re.compile(
+    r"\d(?:(?=[-_/.:#]?[A-Za-z]|[-/]\d)|(?<=[A-Za-z].)|(?<=[A-Za-z][-_/.:#].))"
+)
+_TOKEN_DIGIT = re.compile(
+    r"\d(?:(?=[-_/.:#]?[A-Za-z]|[-_/:#]\d)|(?<=[A-Za-z].)|(?<=[A-Za-z][-_/.:#].))"
+)
+_NUMBERED_NO = re.compile(r"No\.? ?\d")
 
 
 def find_values(text: str) -> tuple[Value, ...]:
@@ -91,16 +108,20 @@ def find_values(text: str) -> tuple[Value, ...]:
 
 
 def scan(text: str) -> tuple[Value, ...]:
-    """Return every value in an already folded text, with offsets into the folded text."""
-    return _kept_scan(text) if len(text) <= _KEPT_LENGTH else _scan_all(text)
+    """Return every value in an already folded text, with offsets into the folded text.
+
+    Kept for texts that come by again, such as keys and questions.
+    """
+    return _kept_scan(text) if len(text) <= _KEPT_LENGTH else scan_once(text)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)
 def _kept_scan(text: str) -> tuple[Value, ...]:
-    return _scan_all(text)
+    return scan_once(text)
 
 
-def _scan_all(text: str) -> tuple[Value, ...]:
+def scan_once(text: str) -> tuple[Value, ...]:
+    """Scan a text that no other row holds, such as an answer; nothing is kept."""
     if not has_digit(text):
         return ()
     if len(text) <= _SHORT:
@@ -225,19 +246,46 @@ def _durations(text: str) -> Iterator[Value]:
 
 
 def _identifiers(text: str) -> Iterator[Value]:
-    if not _TOKEN_SIGN.search(text):
+    for m in _tokens(text):
+        if _is_identifier(text, m):
+            yield Value("identifier", m.start(), m.end(), m[0], canonical=identifier(m[0]))
+
+
+def _is_identifier(text: str, m: re.Match[str]) -> bool:
+    """Whether a token is no plain word, number, currency or measure."""
+    token = m[0]
+    if not _HAS_DIGIT.search(token):
+        return False
+    if not token.startswith("No") and (_NUMBER_LIKE.fullmatch(token) or token[:3].upper() in CODES):
+        return False
+    return not (_CUBED.fullmatch(token) and _AMOUNT.search(text, max(0, m.start() - 2), m.start()))
+
+
+def _tokens(text: str) -> Iterator[re.Match[str]]:
+    """Yield what may be identifiers; words without a digit are passed over.
+
+    Only the words around a digit are read closely. "No. 5" has a space inside, so a text with one
+    is read as a whole.
+    """
+    maybe_numbered = "No" in text
+    if not maybe_numbered and not _TOKEN_SIGN.search(text):
         return
-    for m in _TOKEN.finditer(text):
-        token = m[0]
-        if not _HAS_DIGIT.search(token):
+    if maybe_numbered and _NUMBERED_NO.search(text):
+        yield from _TOKEN.finditer(text)
+        return
+    position = 0
+    for digit in _TOKEN_DIGIT.finditer(text):
+        at = digit.start()
+        if at < position:
             continue
-        if not token.startswith("No") and (
-            _NUMBER_LIKE.fullmatch(token) or token[:3].upper() in CODES
-        ):
-            continue
-        if _CUBED.fullmatch(token) and _AMOUNT.search(text, max(0, m.start() - 2), m.start()):
-            continue
-        yield Value("identifier", m.start(), m.end(), token, canonical=identifier(token))
+        start = max(text.rfind(" ", position, at), text.rfind("\n", position, at), position - 1) + 1
+        position = text.find(" ", at)
+        if position < 0:
+            position = len(text)
+        line_end = text.find("\n", at, position)
+        if line_end >= 0:
+            position = line_end
+        yield from _TOKEN.finditer(text, start, position)
 
 
 def identifier(text: str) -> str:

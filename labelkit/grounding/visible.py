@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from labelkit.domain.message import Message
 from labelkit.grounding.folding import anchored
+from labelkit.grounding.hints import ODD_LETTERS, holds_any
 
 # One row per family: what opens a block and what closes it. A block is closed only by its own
 # family, so that an answer which talks about another family's tag is left alone.
@@ -34,8 +35,6 @@ _TAGS = re.compile(
 # Where a tag can begin: a class of characters is found many times faster than the tags themselves.
 _TAG_SIGN = re.compile("[<\\[\u25c1](?=[/|tTrRsS\u017f])")
 _TAG_WORDS = ("think", "thought", "reasoning")
-# Letters that compare equal to an ASCII letter when case is ignored; ``str.lower`` keeps them.
-_ODD_LETTERS = ("\u0130", "\u0131", "\u017f", "\u212a")
 _BAR_SIGN = re.compile(r"<\|")
 _CHANNEL = re.compile(
     r"<\|channel\|>\s{0,9}(?P<name>analysis|commentary|final)\b[^<]{0,200}<\|message\|>",
@@ -85,9 +84,7 @@ def strip_reasoning(text: str) -> str:
 def _may_hold_tag(text: str) -> bool:
     """Whether a word that every tag holds is there at all; never False where a tag is."""
     lowered = text.lower()
-    return any(word in lowered for word in _TAG_WORDS) or (
-        not text.isascii() and any(letter in text for letter in _ODD_LETTERS)
-    )
+    return holds_any(lowered, _TAG_WORDS) or (not text.isascii() and holds_any(text, ODD_LETTERS))
 
 
 def _final_channel(text: str) -> str:

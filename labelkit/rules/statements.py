@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from labelkit.digest import canonical_json
 from labelkit.domain.label import Evidence
@@ -14,6 +14,7 @@ from labelkit.domain.task import AnswerKey, KeyValue, Reference, Task
 from labelkit.grounding.binding import bound, mentions_of
 from labelkit.grounding.calls import Call
 from labelkit.grounding.folding import fold_values
+from labelkit.grounding.hints import holds_any
 from labelkit.grounding.keys import derive_key
 from labelkit.grounding.match import Answer, Match, Verdict, is_name, match_value, read_answer
 from labelkit.grounding.mentions import of_old
@@ -36,44 +37,87 @@ _QUOTED = re.compile(r'"([^"\n]{24,300})"')
 _LETTERS = re.compile(r"[a-z]+")
 _TOPIC = "topic"
 _MOST_VALUES = 200
+_MOST_QUOTED = 20
 _WORDY = frozenset({"text", "enum", "set", "list"})
 
 
-@dataclass(frozen=True, slots=True)
-class Statements:
+Places = Sequence[tuple[int, int]]
+
+
+class Statements(NamedTuple):
     """The reading of one answer.
 
-    ``key`` is the verdict over all key values by the key's mode. ``invented`` are values asserted
-    from nowhere, ``invented_apart`` those that cannot be a wrong version of a key value (another
-    kind), ``open_values`` those of open origin, ``asked`` the number of key values. ``too_long``
-    says that the answer holds more values than are read, so that nothing may be concluded;
-    ``evidence_cut`` that the evidence does, so that no value may be called invented.
+    ``key`` is the verdict over all key values by the key's mode. ``stated`` are the places (ranges
+    of the folded answer) that it rests on, ``invented`` those of values asserted from nowhere,
+    ``open_values`` those of open origin; ``strangers`` are the invented values themselves.
+    ``too_long`` says that the answer holds more values than are read, so that nothing may be
+    concluded; ``evidence_cut`` that the evidence does, so that no value may be called invented.
     """
 
     key: Verdict
     why: str
-    evidence: tuple[Evidence, ...]
-    invented: tuple[Evidence, ...]
-    invented_apart: bool
-    open_values: tuple[Evidence, ...]
-    derived: bool
-    trap_stated: bool
-    key_is_absent: bool
-    only_words: bool
-    too_long: bool
-    evidence_cut: bool
-    asked: int
     typed: AnswerKey
+    answer: Answer
+    stated: Places = ()
+    invented: Places = ()
+    strangers: Sequence[Value] = ()
+    open_values: Places = ()
+    derived: bool = False
+    evidence_cut: bool = False
+    too_long: bool = False
+
+    @property
+    def invented_apart(self) -> bool:
+        """Whether an invented value cannot be a wrong version of a key value (another kind)."""
+        kinds = {_kind_of(k) for k in self.typed.values}
+        return any(
+            v.kind in {"identifier", "datetime"}
+            and v.kind not in kinds
+            and not _misspelt(v, self.typed)
+            for v in self.strangers
+        )
+
+    @property
+    def trap_stated(self) -> bool:
+        """Whether an invented value is one that a model might recall instead."""
+        traps = self.answer.traps
+        return any(r.value in traps for v in self.strangers for r in (*v.readings, *v.unscaled))
+
+    @property
+    def key_is_absent(self) -> bool:
+        """Whether the right answer is that there is no value."""
+        return any(k.type in {"null", "error"} for k in self.typed.values)
+
+    @property
+    def only_words(self) -> bool:
+        """Whether other words may say every key value."""
+        return all(k.type in _WORDY for k in self.typed.values)
+
+    @property
+    def asked(self) -> int:
+        """Number of key values."""
+        return len(self.typed.values)
+
+    def quoted(self, places: Places) -> tuple[Evidence, ...]:
+        """The first places with their words and where they stand in the original answer."""
+        out = []
+        for start, end in places[:_MOST_QUOTED]:
+            first, last = self.answer.folded.span(start, end)
+            quote = self.answer.original[first:last]
+            out.append(Evidence(part="answer", quote=quote, start=first, end=last))
+        return tuple(out)
 
     @property
     def facts(self) -> list[str]:
         """What the reading found, as flags of the row."""
-        found = {
-            "evidence_cut": self.evidence_cut,
-            "derived_values": self.derived,
-            "ungrounded_values": bool(self.invented),
-        }
-        return [flag for flag, holds in found.items() if holds]
+        found = []
+        if self.evidence_cut:
+            found.append("evidence_cut")
+        if self.derived:
+            found.append("derived_values")
+        if self.invented:
+            found.append("ungrounded_values")
+        return found
 
     def stated_by_results(self, calls: Sequence[Call]) -> bool:
         """Whether the results of ``calls`` state every key value themselves."""
@@ -97,16 +141,15 @@ def read_statements(
     key = _key_of(task.reference)
     answer = read_answer(text)
     if len(answer.values) > _MOST_VALUES:
-        return _unread(key)
+        return Statements("unsure", "too_many_values", key, answer, too_long=True)
     base = _evidence(task, messages, executed)
-    origins = base.follow(
-        answer.values, [base.origin(value, answer.text) for value in answer.values]
-    )
+    values = answer.values
+    origins = base.follow(values, [base.origin(value, answer.lower) for value in values])
     answer.strangers = tuple(
-        v for v, o in zip(answer.values, origins, strict=True) if o.source == "nowhere"
+        [v for v, o in zip(values, origins, strict=True) if o.source == "nowhere"]
     )
     answer.traps = _traps(key)
-    answer.given = "\n".join(base.pieces)
+    answer.tell = base.lowered
     found = _matches(key, task, answer)
     verdict, why = _overall(key, found)
     wanted = {span for match in found for span in match.spans}
@@ -115,36 +158,10 @@ def read_statements(
     if base.cut:
         # What was not read to its end may hold them.
         invented, places, unsure = [], [], unsure + places
-    kinds = {_kind_of(k) for k in key.values}
     return Statements(
-        key=verdict,
-        why=why,
-        evidence=_evidence_of(answer, sorted(wanted)),
-        invented=_evidence_of(answer, places),
-        invented_apart=any(
-            v.kind in {"identifier", "datetime"} and v.kind not in kinds and not _misspelt(v, key)
-            for v in invented
-        ),
-        open_values=_evidence_of(answer, unsure),
-        derived=any(o.source == "derived" for o in origins),
-        trap_stated=any(
-            r.value in answer.traps for v in invented for r in (*v.readings, *v.unscaled)
-        ),
-        key_is_absent=any(k.type in {"null", "error"} for k in key.values),
-        only_words=all(k.type in _WORDY for k in key.values),
-        too_long=False,
+        verdict, why, key, answer, stated=sorted(wanted), invented=places, strangers=invented,
+        open_values=unsure, derived=any(o.source == "derived" for o in origins),
         evidence_cut=base.cut,
-        asked=len(key.values),
-        typed=key,
-    )
-
-
-def _unread(key: AnswerKey) -> Statements:
-    """The reading of an answer with more values than are read."""
-    return Statements(
-        key="unsure", why="too_many_values", evidence=(), invented=(), invented_apart=False,
-        open_values=(), derived=False, trap_stated=False, key_is_absent=False, only_words=False,
-        too_long=True, evidence_cut=False, asked=len(key.values), typed=key,
     )  # fmt: skip
 
 
@@ -166,6 +183,8 @@ def _misspelt(value: Value, key: AnswerKey) -> bool:
 
 
 def _traps(key: AnswerKey) -> frozenset[Any]:
+    if not key.traps:
+        return frozenset()
     wanted = {as_decimal(k.value) for k in key.values}
     found = {r.value for trap in key.traps for v in scan(trap) for r in v.readings}
     return frozenset(found - wanted)
@@ -244,6 +263,8 @@ def _other_words(match: Match, value: KeyValue, task: Task, answer: Answer, ques
 
 def _swapped(key: AnswerKey, answer: Answer, found: list[Match]) -> list[Match]:
     """Two numbers that are each said of the other's field are both wrong."""
+    if len(found) < 2:
+        return found
     labels = {}
     for i, (value, match) in enumerate(zip(key.values, found, strict=True)):
         words = re.findall(r"[a-z]{3,}", (value.path or "").rpartition(".")[2].lower())
@@ -267,6 +288,8 @@ def _swapped(key: AnswerKey, answer: Answer, found: list[Match]) -> list[Match]:
 
 
 def _overall(key: AnswerKey, found: list[Match]) -> tuple[Verdict, str]:
+    if len(found) == 1:
+        return found[0].verdict, found[0].why.replace(" ", "_")
     # A word of the question that the answer does not repeat decides nothing beside other values.
     kept = [(k, m) for k, m in zip(key.values, found, strict=True) if m.why != _TOPIC]
     if kept and len(kept) < len(found) and key.mode == "all":
@@ -303,23 +326,13 @@ def _ungrounded(
             invented.append(value)
         elif grade != "weak":
             unsure.append((value.start, value.end))
-    blob = answer.given
-    titled = _TITLED.finditer(answer.text) if any(t in answer.text for t in _TITLES) else ()
+    titled = _TITLED.finditer(answer.text) if holds_any(answer.text, _TITLES) else ()
     for name in titled:
-        if not all(part.lower() in blob for part in name[1].split()):
+        if not all(part.lower() in answer.given for part in name[1].split()):
             unsure.append(name.span(1))  # noqa: PERF401 (two loops of one kind read alike)
-    quotes = list(_QUOTED.finditer(answer.text))
-    spaced = " ".join(blob.split()) if quotes else ""
+    quotes = list(_QUOTED.finditer(answer.text)) if '"' in answer.text else []
+    spaced = " ".join(answer.given.split()) if quotes else ""
     for quote in quotes:
         if " ".join(quote[1].lower().split()).rstrip(".,;") not in spaced:
             unsure.append(quote.span(1))  # noqa: PERF401
     return invented, unsure
-
-
-def _evidence_of(answer: Answer, spans: Sequence[tuple[int, int]]) -> tuple[Evidence, ...]:
-    out = []
-    for start, end in spans[:20]:
-        first, last = answer.folded.span(start, end)
-        quote = answer.original[first:last]
-        out.append(Evidence(part="answer", quote=quote, start=first, end=last))
-    return tuple(out)

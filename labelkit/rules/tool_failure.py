@@ -73,18 +73,18 @@ def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
 
 def _facts(trace: Trace, task: Task, calls: Sequence[Call], answer: str) -> tuple[str, ...]:
     flags = []
-    expected = {c.name for c in task.reference.expected_calls}
-    executed = [c for c in calls if c.status == "executed"]
-    if expected and expected <= {c.name for c in executed}:
+    statuses = {c.status for c in calls}
+    executed = {c.name for c in calls if c.status == "executed"}
+    expected = task.reference.expected_calls
+    if expected and all(c.name in executed for c in expected):
         flags.append("called")
-    unanswered = [c for c in calls if c.status == "attempted"]
-    if unanswered:
+    if "attempted" in statuses:
         flags.append("unexecuted_call")
-    if any(c.status == "rejected" for c in calls):
+    if "rejected" in statuses:
         flags.append("rejected_call")
-    if len(executed) < len(calls):
+    if statuses - {"executed"}:
         flags.append("attempted_call")
-    if any(c.is_error for c in executed):
+    if any(c.is_error for c in calls if c.status == "executed"):
         flags.append("tool_error")
     if not answer:
         flags.append("no_text")
@@ -104,9 +104,9 @@ def _control(row: _Row) -> Ruling:  # noqa: PLR0911 (an ordered decision list)
     if read.too_long:
         return row.ruling(None, "too_many_values", "values_cut")
     if read.key == "match":
-        return row.ruling("correct", "key_stated", evidence=read.evidence)
+        return row.ruling("correct", "key_stated", evidence=read.quoted(read.stated))
     if read.key == "no" and not row.cut_off and not read.only_words:
-        return row.ruling("wrong_answer", "key_not_stated", evidence=read.evidence)
+        return row.ruling("wrong_answer", "key_not_stated", evidence=read.quoted(read.stated))
     return row.ruling(None, "truncated" if row.cut_off else "other_words")
 
 
@@ -165,21 +165,29 @@ def _judge_answer(  # noqa: PLR0911 (an ordered decision list)
     if read.key == "match":
         return _with_key_met(row, read, flags)
     if row.cut_off:
-        return row.ruling(None, "truncated", *flags, evidence=read.evidence)
+        return row.ruling(None, "truncated", *flags, evidence=read.quoted(read.stated))
     if read.key == "unsure":
-        return row.ruling(None, read.why or "unsure", *flags, evidence=read.evidence)
+        return row.ruling(None, read.why or "unsure", *flags, evidence=read.quoted(read.stated))
     if read.key_is_absent and read.invented and not read.trap_stated:
-        return row.ruling("output_fabrication", "value_for_nothing", *flags, evidence=read.invented)
+        return row.ruling(
+            "output_fabrication", "value_for_nothing", *flags, evidence=read.quoted(read.invented)
+        )
     if read.invented_apart:
-        return row.ruling("output_fabrication", "invented_value", *flags, evidence=read.invented)
+        return row.ruling(
+            "output_fabrication", "invented_value", *flags, evidence=read.quoted(read.invented)
+        )
     if len(read.invented) > read.asked + 1:
-        return row.ruling(None, "ignored_or_invented", *flags, evidence=read.invented)
-    return row.ruling("result_ignore", "key_not_stated", *flags, evidence=read.evidence)
+        return row.ruling(None, "ignored_or_invented", *flags, evidence=read.quoted(read.invented))
+    return row.ruling("result_ignore", "key_not_stated", *flags, evidence=read.quoted(read.stated))
 
 
 def _with_key_met(row: _Row, read: Statements, flags: list[str]) -> Ruling:
     if read.invented:
-        return row.ruling("output_fabrication", "invented_value", *flags, evidence=read.invented)
+        return row.ruling(
+            "output_fabrication", "invented_value", *flags, evidence=read.quoted(read.invented)
+        )
     if read.open_values:
-        return row.ruling(None, "value_of_open_origin", *flags, evidence=read.open_values)
-    return row.ruling("correct", "key_stated", *flags, evidence=read.evidence)
+        return row.ruling(
+            None, "value_of_open_origin", *flags, evidence=read.quoted(read.open_values)
+        )
+    return row.ruling("correct", "key_stated", *flags, evidence=read.quoted(read.stated))

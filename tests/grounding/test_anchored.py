@@ -51,7 +51,25 @@ def test_a_sign_stands_where_a_match_begins(
 @given(TEXTS)
 def test_dates_are_found_by_their_digits(text: str) -> None:
     plain = [m.span() for m in times._DATE.finditer(text)]
-    assert [m.span() for m in times._dates(text)] == plain
+    named = times._names_a_month(text.lower())
+    assert [m.span() for m in times._dates(text, named=named)] == plain
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_a_text_with_a_date_or_clock_holds_a_sign_of_one(text: str) -> None:
+    dated = times._DATE.search(text) or times._MONTH_ALONE.search(text)
+    if dated or times._CLOCK.search(text):
+        assert times._names_a_month(text.lower()) or times._DIGIT_SIGN.search(text)
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_identifiers_are_found_by_their_digits(text: str) -> None:
+    whole = [m for m in values._TOKEN.finditer(text) if values._is_identifier(text, m)]
+    signed = "No" in text or values._TOKEN_SIGN.search(text)
+    plain = [m.span() for m in whole] if signed else []
+    assert [(v.start, v.end) for v in values._identifiers(text)] == plain
 
 
 @settings(deadline=None)
@@ -95,6 +113,14 @@ def test_a_long_s_in_a_month_is_read() -> None:
     """Without case, the long s is an s: the name that was found must also be known."""
     found = [whens[0] for _, _, whens in times.find_times("2026-01-01 and 5 \u017fept 2020")]
     assert [(w.year, w.month, w.day) for w in found] == [(2026, 1, 1), (2020, 9, 5)]
+
+
+def test_an_i_with_any_dot_in_a_month_is_read() -> None:
+    """Without case an i may have a dot or none, which no list of months holds."""
+    for name in ("apr\u0131l", "APR\u0130L"):
+        ((start, end, whens),) = times.find_times(f"on 3 {name} 2020")
+        assert (start, end) == (3, 15)
+        assert (whens[0].year, whens[0].month, whens[0].day) == (2020, 4, 3)
 
 
 def test_a_long_run_without_spaces_yields_its_first_values() -> None:
