@@ -28,6 +28,7 @@ VERBS = {
     "judge": "label traces: rule, every configured judge",
     "batch": "hand request files to a Batch API, fetch results",
     "report": "rates with named denominators, coverage, intervals; agreement",
+    "sensitivity": "failure modes under other thresholds of the rule",
     "agree": "agreement of raters: a ratings file, or a rubric's raters",
     "plan": "sample size, allocation over strata, expected interval widths",
     "sample": "draw a frozen sample for people to label, plan it, list samples",

@@ -25,7 +25,6 @@ from labelkit.stats.undefined import as_json
 from labelkit.store.reports import counts
 from labelkit.workflows.rates import RateResult
 from labelkit.workflows.report import RaterSummary, Report, report
-from labelkit.workflows.sensitivity import failure_sensitivity
 
 MACRO = ("macro_value", "macro_low", "macro_high", "macro_tag", "macro_n_groups")
 
@@ -41,7 +40,6 @@ MACRO = ("macro_value", "macro_low", "macro_high", "macro_tag", "macro_n_groups"
 )
 @click.option("--rater", metavar="NAME", help="Take one rater's labels instead of the ensemble's.")
 @click.option("--question", metavar="ID", help="Another question than the primary one.")
-@click.option("--sensitivity", is_flag=True, help="Instead: failure modes under other thresholds.")
 @click.option("--json", "as_text", flag_value="json", help="Everything, for machines.")
 @click.option("--csv", "as_text", flag_value="csv", help="The rates, one line each.")
 @in_folder
@@ -51,14 +49,10 @@ def command(
     where: tuple[str, ...],
     rater: str | None,
     question: str | None,
-    sensitivity: bool,
     as_text: str | None,
     folder: Path,
 ) -> None:
     """Rates with named denominators, n, coverage, 95% Wilson intervals; agreement of raters."""
-    if sensitivity:
-        _show_sensitivity(rubric, folder, as_json_text=as_text == "json")
-        return
     with opened_store(folder) as (store, settings):
         loaded = load_rubric(rubric)
         result = report(
@@ -91,31 +85,6 @@ def _wanted(words: Sequence[str]) -> dict[str, list[str]]:
             raise InputError(f"--where {word!r} is not TAG=VALUE; write --where condition=neutral")
         wanted.setdefault(tag, []).append(value)
     return wanted
-
-
-def _show_sensitivity(rubric: str, folder: Path, *, as_json_text: bool) -> None:
-    """Print how failure modes depend on the rule's thresholds; the rubric's own are marked."""
-    with opened_store(folder) as (store, _):
-        found = failure_sensitivity(store, load_rubric(rubric))
-    if as_json_text:
-        click.echo(printable_json(as_json(found)))
-        return
-    modes = list(found.lines[0].counts)
-    rows = [
-        (
-            "*" if line.used else "",
-            f"{line.expansion_over:g}",
-            str(line.abandoned_at_most),
-            *(str(line.counts[mode]) for mode in modes),
-        )
-        for line in found.lines
-    ]
-    columns = ("used", "CER_extra over", "calls at most", *modes)
-    counted_rows = found.failed - found.uncounted
-    title = f"Failure modes of {counted_rows} failed runs by threshold ({found.rubric})"
-    console.out().print(console.table(title, columns, rows, text_columns=1))
-    if found.uncounted:
-        console.out().print(console.plain(f"{found.uncounted} further failed runs have no counts"))
 
 
 def _nothing(n_traces: int, rubric: Rubric) -> str:

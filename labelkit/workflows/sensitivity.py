@@ -16,7 +16,12 @@ from labelkit.catalog.rubrics import as_rubric
 from labelkit.domain.rubric import Rubric
 from labelkit.errors import InputError
 from labelkit.rules import hazard_recovery
-from labelkit.rules.hazard_recovery_failures import FailureFacts, sensitivity, thresholds_of
+from labelkit.rules.hazard_recovery_failures import (
+    CER_DEFINITION,
+    FailureFacts,
+    sensitivity,
+    thresholds_of,
+)
 from labelkit.rules.registry import rule_of
 from labelkit.store import Store
 from labelkit.workflows.columns import read_rows, read_votes
@@ -40,11 +45,13 @@ class SensitivityLine:
 class Sensitivity:
     """The table. ``failed`` rows were failures; ``uncounted`` of them had no counts by the rule.
 
-    The counts of every line add up to ``failed`` - ``uncounted``.
+    The counts of every line add up to ``failed`` - ``uncounted``. ``definition`` is that of the
+    call expansion ratio, of which one is taken off.
     """
 
     rubric: str
     version: str
+    definition: str
     failed: int
     uncounted: int
     lines: tuple[SensitivityLine, ...]
@@ -63,8 +70,8 @@ def failure_sensitivity(store: Store, rubric: Rubric | str | Path) -> Sensitivit
     rubric = as_rubric(rubric)
     if rule_of(rubric) is not hazard_recovery.classify:
         raise InputError(
-            f"rubric {rubric.name} has no thresholds to vary; --sensitivity is for rubrics with the"
-            " rule hazard-recovery"
+            f"rubric {rubric.name} has no thresholds to vary; `labelkit sensitivity` is for rubrics"
+            " with the rule hazard-recovery"
         )
     rows, ids = read_rows(store, rubric, ())
     votes, _ = read_votes(store, rubric, rubric.primary, ids)
@@ -79,6 +86,7 @@ def failure_sensitivity(store: Store, rubric: Rubric | str | Path) -> Sensitivit
     return Sensitivity(
         rubric=rubric.name,
         version=rubric.version,
+        definition=CER_DEFINITION,
         failed=len(failed),
         uncounted=len(failed) - len(facts),
         lines=tuple(

@@ -102,7 +102,8 @@ def test_hazard_recovery_by_rule(hazards: Cli) -> None:
 
 
 def test_the_sensitivity_table_counts_the_same_runs_under_other_thresholds(hazards: Cli) -> None:
-    found = reported(hazards, "hazard-recovery", "--sensitivity")
+    found = json.loads(hazards("sensitivity", "--rubric", "hazard-recovery", "--json").out)
+    assert found["definition"] == "executed calls / declared tools"
     assert (found["failed"], found["uncounted"]) == (5, 0)
     lines = {(line["expansion_over"], line["abandoned_at_most"]): line for line in found["lines"]}
     assert all(sum(line["counts"].values()) == 5 for line in found["lines"])
@@ -113,9 +114,11 @@ def test_the_sensitivity_table_counts_the_same_runs_under_other_thresholds(hazar
     assert lines[1.5, 0]["counts"]["ineffective_continuation"] == 2
     # With one call allowed the two runs with one call after the error count as abandoned.
     assert lines[1.0, 1]["counts"]["early_abandonment"] == 3
-    printed = hazards("report", "--rubric", "hazard-recovery", "--sensitivity")
+    printed = hazards("sensitivity", "--rubric", "hazard-recovery")
+    assert printed.code == 0
     assert "Failure modes of 5 failed runs" in printed.out
-    other = hazards("report", "--rubric", "tool-failure", "--sensitivity")
+    assert "CER_extra = executed calls / declared tools - 1" in printed.out
+    other = hazards("sensitivity", "--rubric", "tool-failure")
     assert other.code == 2
     assert "no thresholds" in other.sentence
 

@@ -7,6 +7,8 @@ import io
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +97,19 @@ def test_help_lists_every_verb_in_the_order_of_the_work(cli: Cli) -> None:
     assert verbs == list(VERBS)
     joined = " ".join(done.out.split())
     assert all(text in joined for text in VERBS.values())
+
+
+@pytest.mark.parametrize("verb", ["report", "agree", "plan", "people"])
+def test_verbs_that_read_labels_load_no_rule(verb: str) -> None:
+    """Rules and the engine that reads values take a third of a second to load."""
+    code = (
+        f"import sys, labelkit.cli.{verb}_verb; "
+        "print([m for m in sys.modules if m.startswith(('labelkit.rules', 'labelkit.grounding'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.strip() == "[]"
 
 
 def test_version(cli: Cli) -> None:
