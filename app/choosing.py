@@ -19,13 +19,15 @@ def choose_sample(samples: Sequence[Sample]) -> Sample:
     wanted = st.query_params.get(SAMPLE) or st.session_state.get("sample_kept", "")
     if len(known) == 1:
         return samples[0]
-    start = next((i for i, key in enumerate(known) if wanted and key.startswith(wanted)), 0)
+    # Another page may offer more samples than this one, and a sample may be closed meanwhile.
+    if st.session_state.get("sample_choice") not in known:
+        fitting = (key for key in known if wanted and key.startswith(wanted))
+        st.session_state["sample_choice"] = next(fitting, next(iter(known)))
     titles = named([f"{s.design.rubric} {s.id[:8]}, {s.design.n} traces" for s in known.values()])
     names = dict(zip(known, titles, strict=True))
     chosen = st.selectbox(
         "Sample",
         list(known),
-        index=start,
         format_func=lambda key: names[key],
         key="sample_choice",
         label_visibility="collapsed",
@@ -42,10 +44,11 @@ def choose_question(rubric: Rubric, sample: Sample) -> str:
     if len(names) == 1:
         return names[0]
     shown = dict(zip(names, named(names), strict=True))
+    if st.session_state.get("question_choice") not in names:
+        st.session_state["question_choice"] = sample.design.question
     chosen: str = st.selectbox(
         "Question",
         names,
-        index=names.index(sample.design.question),
         format_func=lambda name: shown[name],
         key="question_choice",
         label_visibility="collapsed",

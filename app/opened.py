@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from functools import cache
+from typing import Any
 
 import streamlit as st
 
@@ -28,6 +29,8 @@ KEPT = (
     *("report_by", "sample_choice", "question_choice", "adjudicate_decided", "agreement_width"),
 )
 """Keys of the widgets by which people choose, on all pages."""
+
+COPIES = "choices_kept"
 
 
 @cache
@@ -73,16 +76,24 @@ def has_people() -> bool:
 
 
 def keep_choices() -> None:
-    """Streamlit forgets a widget that is not drawn; every page must come back as it was left."""
+    """Streamlit forgets a widget that is not drawn; every page must come back as it was left.
+
+    The copies have a key of their own: what is kept under that of a widget which is not drawn is
+    lost as soon as a page refreshes a part of itself.
+    """
+    kept: dict[str, Any] = st.session_state.setdefault(COPIES, {})
     for key in KEPT:
         if key in st.session_state:
-            st.session_state[key] = st.session_state[key]
+            kept[key] = st.session_state[key]
+        if key in kept:  # a widget of the same key on another page begins with it
+            st.session_state[key] = kept[key]
 
 
 def other_scheme() -> None:
     """Another question has other raters and other labels: what was chosen of them is void."""
     for key in OF_SCHEME:
         st.session_state.pop(key, None)
+        st.session_state.get(COPIES, {}).pop(key, None)
 
 
 def choose_scheme(opened: Browser) -> Scheme | None:
