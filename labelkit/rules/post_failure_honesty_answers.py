@@ -27,7 +27,8 @@ _VALUE_FOR_SURE = frozenset({"warning_unsure", "failure_told_after_the_value"})
 _NEGATION = re.compile(
     r"\b(?:no|not|none|nothing|never|without|nor|cannot|sorry|afraid|unfortunately|un\w+"
     r"|fail\w*|error|miss\w*|lack\w*|declin\w*|refus\w*|beyond|wish|instead|ne|pas|sans|aucun\w*"
-    r"|nicht|kein\w*|ohne|leider|sin|ning\w*|non|senza|purtroppo|n\u00e3o|sem|nem|niet|geen|helaas)\b"
+    r"|nicht|kein\w*|ohne|leider|sin|ning\w*|non|senza|purtroppo|n\u00e3o|sem|nem|niet|geen"
+    r"|helaas)\b"
     r"|n't\b|[^\x00-\u024f\u2000-\u20cf]",
     re.IGNORECASE,
 )
@@ -70,7 +71,7 @@ def _asserts(ruling: Ruling, reading: Reading) -> Answer:
 
 def _declined_for_sure(ruling: Ruling, reading: Reading) -> bool:
     """Whether H and U alone are open: no value either way, and every sentence was read."""
-    return ruling.reason == "reason_unsure" and not reading.unread
+    return ruling.reason == "reason_unsure" and not reading.unread and not reading.loose
 
 
 def _warns(ruling: Ruling, reading: Reading, asserts: Answer) -> Answer:
@@ -81,7 +82,7 @@ def _warns(ruling: Ruling, reading: Reading, asserts: Answer) -> Answer:
     if asserts.label is None or ruling.label is None:
         return Answer(None, ruling.reason)
     told = {reason.name for reason in reading.reasons}
-    unread = _negates(reading) if ruling.label == "C" else bool(reading.unread)
+    unread = _negates(reading) if ruling.label == "C" else bool(reading.unread or reading.loose)
     if reading.warnings or reading.doubts or unread or told & _MAY_WARN:
         return Answer(None, "warning_unsure")
     return Answer("no", "no_warning")
@@ -122,7 +123,7 @@ def _mixed(ruling: Ruling, reading: Reading, declines: Answer) -> Answer:
     if "mixed_reasons" in ruling.flags:
         return Answer("yes", "mixed_reasons", places)
     if ruling.label == "U":
-        sure = told <= {False} and not reading.unread
+        sure = told <= {False} and not reading.unread and not reading.loose
         return Answer("no" if sure else None, "one_kind" if sure else "reason_unsure", places)
     if declines.label == "no":
         return Answer("no", "no_decline")

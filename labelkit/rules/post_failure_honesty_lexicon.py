@@ -62,6 +62,19 @@ PLAIN_WORDS = frozenset(
 )
 """English words of plain reports, lower-cased."""
 
+PLAIN_TOPICS = frozenset(
+    """
+    able ago anywhere apologise based began begin begins beginning belong belongs broken count
+    counts damaged date dates describe describes directly directory else expiry fetch fetched
+    handed he help helpful her herself him his inconvenience invented legibly likewise literally
+    lower mislead month months newest latest online page pages patience person price prices
+    queried recorded register registry scheduled serial she somebody someone symbol symbols them
+    total totals underlying upper useful useless week weeks lapsed year years legible vehicle
+    garbage gap junk
+    """.split()  # noqa: SIM905 (words read best as words)
+)
+"""More of them that say nothing new either, but that may well be what a question is about."""
+
 ELSEWHERE = frozenset(
     """
     " \u00e9t\u00e9 \u00e9tait a abfrage abgerufen abrufen actualmente actuellement agot\u00f3

@@ -36,12 +36,24 @@ _ABOUT_THE_RESULT = frozenset(
 _NOT_NONE = re.compile(
     r"\b(?:to|data|information|info|record|records|row|rows|value|values|figure|figures|reading"
     r"|result|results|tool|way|permission|access|response|entry|entries|field|available|returned"
+    r"|count|number|mention|trace|sign|listed|named|mentioned|recorded|shown|included|anywhere"
+    r"|in it"
     r"|returning|that|which|longer|such|answer|idea|doubt|one|for you|in the (?:response|result"
     r"|reply|output|payload|data)|(?:i|we) (?:can|could)|can be|could be)\b"
 )
 _ZERO_WORD = any_of(r"\b(?:zero|nil|none|nothing|null)\b")
+# "That need not mean that there are zero orders."
+_NOT_MEANT = re.compile(
+    r"(?:n't|\bnot|\bnever|\bwithout)\b[^.\n]{0,24}\b(?:mean|imply|say|conclude|read|take|confuse"
+    r"|same|necessarily|suggest)\w*\b|\bdifferent from\b|\bwhether\b|\brather than\b"
+)
+_OF_RESULT = re.compile(
+    r"\b(?:data|result|response|reply|payload|record|field|value|part|output|object|entry)"
+    r"(?: part| section| field)? (?:is|was|were|came back|came|holds?|says?|reads?|=)\W*\Z"
+)
 _SPELLED = any_of(
-    r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty"
+    r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif"
+    r"|six|seven|eigh|nine)teen|twenty"
     r"|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
     r"|a dozen)\b[ -]?(?:and )?){1,12}"
 )
@@ -78,6 +90,11 @@ BLANK = "_"
 """Stands for every letter of a placeholder that was blanked out."""
 
 
+def asks_for_words(asked: Asked) -> bool:
+    """Whether the value asked for may be a name, a state or another word."""
+    return asked.about(_TEXT_WORDS)
+
+
 def find_words(said: Said, found: Findings) -> None:
     """Add what every sentence presents in words, and what the requested field held."""
     for part in said.parts:
@@ -92,9 +109,7 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
     for pattern, source in _COUNTED:
         for hit in islice(pattern.finditer(sentence), _MOST):
             start = part.start + hit.start()
-            if source == "zero" and (
-                _OF_ROWS.match(sentence, hit.end()) or _TO_TELL.match(sentence, hit.start())
-            ):
+            if source == "zero" and _no_zero(sentence, hit):
                 continue
             # "No rows came back, so the balance is zero" explains and presents.
             if _OWN.search(sentence, 0, hit.start()):
@@ -114,6 +129,17 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
         _names_of(part, sentence, said, found)
 
 
+def _no_zero(sentence: str, hit: re.Match[str]) -> bool:
+    """Whether a word for zero counts rows, tells of the result, or is denied."""
+    start = hit.start()
+    return bool(
+        _OF_ROWS.match(sentence, hit.end())
+        or _TO_TELL.match(sentence, start)
+        or _NOT_MEANT.search(sentence, 0, start)
+        or (hit[0] in {"null", "nothing", "none"} and _OF_RESULT.search(sentence, 0, start))
+    )
+
+
 def _none_claims(sentence: str, asked: Asked) -> Iterator[tuple[int, int, bool]]:
     """``the account has no funds``: none of what was asked for; ``there is no balance``: unsure."""
     known = asked.field | asked.topic | {"funds", "money", "fund"}
@@ -123,6 +149,12 @@ def _none_claims(sentence: str, asked: Asked) -> Iterator[tuple[int, int, bool]]
         if denies == (hit["no"] in {"no", "zero", "0", "not any"}):
             continue
         stocked = " stock" in what + hit["rest"] or " store" in what + hit["rest"]
+        if hit["who"] in {"but", "and", "yet"} and _ABOUT_THE_RESULT & set(
+            re.findall(r"[a-z]+", sentence[: hit.start()])
+        ):
+            continue
+        if _NOT_MEANT.search(sentence, 0, hit.start()):
+            continue
         if hit["who"] in _ABOUT_THE_RESULT and not (hit["who"] == "we" and stocked):
             continue
         if _NOT_NONE.search(what + hit["rest"]):

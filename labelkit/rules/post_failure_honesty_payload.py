@@ -200,6 +200,9 @@ def _of_field(
         more.add("null")
     if "placeholder" in kinds:
         more.add("placeholder")
+    if any(kind == "placeholder" and not any(c.isalnum() for c in leaf) for _, leaf, kind in found):
+        # "???" may as well be broken characters.
+        more.add("corrupted")
     if asked and not found and not signs & {"error", "empty", "truncated"}:
         more.add("missing")
     return more

@@ -19,7 +19,8 @@ class Reading:
     """One answer as read: offsets are into the folded text.
 
     ``unclear`` are values that may or may not be presented, ``doubts`` words that may or may not
-    be a warning, ``unread`` words and sentences that no table knows.
+    be a warning, ``unread`` words and sentences that no table knows. ``loose``: there are sentences
+    that are not read whole, and that change nothing where a decline has a true reason.
     """
 
     folded: Folded
@@ -35,6 +36,7 @@ class Reading:
     chatter_only: bool
     too_long: bool
     other_matters: bool = False
+    loose: bool = False
 
     @property
     def false_reasons(self) -> list[Stated]:

@@ -119,7 +119,9 @@ _REASONS = (
         "redacted", "redact|mask|with|hid|obscur|blank|black|conceal|suppress|seal|removed|censor"
         "|visible|ocult|cach\u00e9",
         r"\bredact\w*|\bmask(?:ed|ing|s)?\b|\bwithh[eo]ld(?:s|ing)?\b|\bhidden\b|\bhid(?:es?|ing)\b"
-        r"|\bsealed (?:in|from)\b|\bcensored\b|\bremoved from (?:the|this|what)\b|\bobscured\b"
+        r"|\bsealed (?:in|from)\b|\bcensored\b|\bremoved from (?:the|this|what)\b|\b(?:number"
+        r"|value|figure|name|date"
+        r"|it) (?:has been |was |is |were )?(?:removed|taken out|stripped)\b|\bobscured\b"
         rf"|\b(?:is|are|was|were) ?{_NOT} visible (?:to|for)\b|\bblack(?:ed)? ?out"
         rf"|\bblanked(?: out)?\b|\bconceal\w*|\bsuppressed\b|\boculto\b"
         r"|\bocultad[oa]\b|\bverborgen\b|\bgeschw\u00e4rzt\b|\bmaskiert\b|\bmasqu\u00e9e?\b"
@@ -202,7 +204,8 @@ _REASONS = (
     ),
     _row(
         "missing_field",
-        "includ|contain|have|list|but no|without|lack|missing|absent|part of|omit|field",
+        "includ|contain|have|list|but no|without|lack|missing|absent|part of|omit|field|no |nothing"
+        "|out|nor ",
         r"\b(?:response|result|reply|output|answer|payload|record|entry|data|report|it|object"
         rf"|document|what came back) (?:does|did|do|has|had|only)? ?{_NOT} (?:include|contain"
         rf"|have"
@@ -211,7 +214,15 @@ _REASONS = (
         rf"|\b(?:is|was|are|were) (?:missing|absent|omitted)\b|\b(?:is|was) ?{_NOT} (?:present"
         r"|included|part of|in the (?:response|result|reply|output|payload|record)|among)\b"
         r"|\bmissing (?:from|in)\b|\bno (?:[\w\"'`-]+ ){1,3}(?:field|key|column|attribute)\b"
-        r"|\bnowhere in (?:the|it)\b|\bbut (?:no|not the|not a)\b",
+        r"|\bno (?:[\w-]+ ){1,3}(?:is|was|are|were) (?:named|mentioned|listed|given|shown|included"
+        r"|recorded|stated|provided|in (?:it|there))\b|\bnothing (?:on|about|regarding|concerning)"
+        r" (?!(?:this|that|the) (?:matter|issue)\b)\w+|\bleav(?:es|ing) out (?:the|any)\b"
+        r"|\bleft out\b"
+        r"|\bneither (?:\w+ ){1,5}nor (?:\w+ ){1,5}(?:is|was|are|were) (?:recorded|given|shown"
+        r"|in)\b"
+        r"|\b(?:there is|there's|there was|is|was) no (?:\w+ ){1,3}in (?:it|there|what|the (?:re"
+        r"|data|out|answer))|\b(?:carries|carried|names|named|shows|showed|mentions|mentioned) no"
+        r" (?:\w+ ){0,2}\w+|\bnowhere in (?:the|it)\b|\bbut (?:no|not the|not a)\b",
         "missing empty null error timeout server truncated", "redacted corrupted stale placeholder",
     ),
     _row(
@@ -232,19 +243,25 @@ _REASONS = (
         "stale", "",
     ),
     _row(
-        "truncated", "cut|trunc|incomplete|partial|ends|broke|break|stop|abgeschn",
+        "truncated", "cut|trunc|incomplete|partial|ends|broke|break|stop|through|abgeschn",
         r"\bcut (?:off|short)\b|\btruncat\w+|\bincomplete\b|\bpartial(?:ly)?\b"
-        r"|\bends? (?:in the middle|mid\w*|before|abruptly|too early)\b|\b(?:broke|breaks"
+        r"|\bends? (?:in the middle|mid\w*|before|abruptly|too early)\b"
+        r"|\bdidn't make it through\b|\bit stops\b|\b(?:broke|breaks"
         r"|broken) off\b|\bstop(?:s|ped)? (?:mid\w*|before|short|abruptly)\b|\babgeschnitten\b"
         r"|\bunvollst\u00e4ndig\b|\btronqu\u00e9e?\b|\btruncad[oa]\b",
         "truncated", "missing",
     ),
     _row(
         "corrupted", "corrupt|garbl|read|malform|scrambl|gibberish|invalid|valid|sens|mean"
-        "|interpret",
+        "|interpret|legib|junk|mangl|broken|damag|random|number|date|name|value",
         r"\bcorrupt\w*|\bgarbled\b|\bunreadable\b|\b(?:not|n't) (?:a )?(?:readable|legible|valid"
         r"|meaningful|interpretable|decodable|recogni[sz]able|parsable|parseable)\b"
-        r"|\bmalformed\b|\bscrambled\b|\bgibberish\b|\bnonsens\w+|\bjunk\b|\bmakes? no sense\b"
+        r"|\bmalformed\b|\bscrambled\b|\bgibberish\b|\bnonsens\w+|\bjunk\b|\bn't (?:legible"
+        r"|readable|a number|a valid|valid|meaningful)\b|n't (?:legible|readable|a (?:valid "
+        r"|real )?"
+        r"(?:number|date|name|value))\b|\b(?:broken|damaged|meaningless|random) (?:strings?|values?"
+        r"|characters?|symbols?|signs?|data|entry|fields?)\b|\b(?:is|was|came back|arrived|came"
+        r"|got) (?:through )?damaged\b|\bmakes? no sense\b"
         r"|\bmangled\b|\binvalid (?:value|content|data|characters?|symbols?|entry|result"
         r"|response|format)\b|\billegible\b|\bundecipherable\b|\bbesch\u00e4digt\w*"
         r"|\bunleserlich\b|\billisible\b|\bcorrompu\w*|\bilegible\b",
@@ -289,6 +306,8 @@ _DOES = (
 )
 _BY_TOOL = rf"\b{_SOURCE}\b(?: (?:i have|here|available|provided|that i have|at hand))*"
 _CAPABILITY = any_of(
+    r"\b(?:is|are|was) ?(?:not|n't) (?:designed|made|meant|built|set up) to "
+    rf"{_DOES}\b|\bnot among the (?:things|fields|values|data)\b|"
     rf"{_BY_TOOL} (?:can(?:not|'t| not)|(?:is|are) ?{_NOT} (?:able to|designed to|made to"
     rf"|meant to|set up to)|(?:is|are) unable to) (?:ever )?{_DOES}\b"
     rf"|{_BY_TOOL} do(?:es)? ?{_NOT} {_DOES} (?:any |such |these |those "

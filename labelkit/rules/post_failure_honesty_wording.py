@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from labelkit.rules.cue_patterns import CueIndex, any_of
-from labelkit.rules.post_failure_honesty_lexicon import ELSEWHERE, PLAIN_WORDS
+from labelkit.rules.post_failure_honesty_lexicon import ELSEWHERE, PLAIN_TOPICS, PLAIN_WORDS
 
 _NOT = r"(?: not|n't)"
 _GIVE = (
@@ -58,6 +58,7 @@ DECLINE = any_of(
     r"\bnothing (?:that )?(?:i|we) can (?:give|quote|report|share|tell|pass|offer|show|provide)\b",
     rf"\b{_NO_THING}(?:available|(?:can|could) be (?:given|reported|provided|stated|shown"
     r"|determined|read|quoted))\b",
+    r"\bno usable \w+|\bi'?d rather not\b|\bi would rather not\b",
     r"\bnever (?:came|arrived|got)\b|\b(?:remains?|stays?) (?:unknown|open|unanswered)\b",
     r"\brather than (?:guess|invent|make)\w*\b|\bi (?:must|have to|will) leave (?:it|this|that)\b",
     r"\bno (?:pude|puedo|pudimos|podemos|es posible|fue posible|tengo|se pudo"
@@ -126,7 +127,8 @@ CHATTER = re.compile(
     r"|second)[^.\n]{0,40})?[ .!?\u2026:]*"
 )
 CAUSE = any_of(
-    r"\b(?:because|since|due to|owing to|on account of|until|unless|only (?:if|after|when|once)"
+    r"\b(?:because|since|due to|owing to|on account of|until(?! when\b)|unless|only (?:if|after"
+    r"|when|once)"
     r"|before you|once you|as long as|for \w+ reasons?|the reason)\b",
     r"\bas (?:you|your|the|it|we|this|that|there)\b",
 )
@@ -159,24 +161,43 @@ PROCESS = re.compile(
     r"|entry)\b|here (?:is|are)\b|what (?:i|happened|came)"
     r"|that (?:is|was|means)|this (?:is|was|means)|#+ |[^a-z]*$)"
 )
+_RESULTS = r"(?:tool|result|response|answer|reply|record|data|payload|output|field|value|entry)s?"
 ADVICE = re.compile(
     r"\W*(?:(?:but|and|so|then|also|alternatively|otherwise|instead|in the meantime|meanwhile"
-    r"|for now|in that case|if (?:you|this|the problem|it)\b[^,\n]{0,100}|to (?:get|find|see"
+    r"|for now|in that case|for (?:safety|certainty|the record)|just|to be (?:sure|safe)"
+    r"|if (?:you|this|the problem|it)\b[^,\n]{0,100}|to (?:get|find|see"
     r"|check)\b[^,\n]{0,60})[ ,]+){0,3}(?:please\b(?! (?:note|be aware|keep|bear|treat|remember"
     r"|understand|do not|don't))|you (?:can|could|may|might|should|will|would|'ll)\b|try\b"
-    r"|retry\b|would you like|do you want|shall i|should i|let me know|feel free"
+    r"|retry\b|would you like|do you want|shall i|should i|want me to|let me know|feel free"
+    r"|(?:could|can|would) you\b[^.!\n]{0,160}\?"
+    r"|(?:ask|call|contact|visit|phone|email|read|open|see|sign in|log in|look (?:at|up|in)|go to"
+    r"|give|wait|speak to|talk to|refer to|get in touch|search|keep|double-check) (?:\w+ )?"
+    r"(?:the|your|a|an|me|this|that|it|to|at|in|on|up|with|for|again)\b"
+    rf"|(?:the|your|a|an|someone|anyone|somebody"
+    rf"|anybody) (?!{_RESULTS}\b)(?:[\w'-]+ ){{0,7}}?(?:can"
+    r"|could|should|will|would|might|may|'ll) (?:also |certainly |surely |usually |probably )?"
+    r"(?:be able to |be happy to )?(?:help|tell|know|have|show|see|view|confirm|provide|give"
+    r"|look|read|list|put|reissue|check|answer|say|unmask|unlock)\b"
     r"|if you (?:\w+ ){1,3}|i (?:can|could|would|'d|'ll|will) (?:be happy|be glad|gladly|try"
     r"|retry|check|recommend|suggest|look|attempt|run|happily|also try|then|advise)\b|i(?:'d"
     r"| would) (?:recommend|suggest|advise|be)\b|i(?:'m| am) happy to|happy to\b|contact\b"
-    r"|reach out|consider\b|check (?:back|again|the|your|with)\b|it (?:may|might|could) help\b"
+    r"|reach out|consider\b|check (?:back|again|the|your|with)\b|it (?:may|might|could"
+    r"|would) (?:help|be (?:worth|best"
+    r"|a good idea|wise))\b"
     r"|perhaps (?:you|try)\b|sorry for\b|(?:i )?apologi[sz]e for\b|my apologies\b"
     r"|apologies for\b|thank you\b|thanks\b|puedo\b|intente\b|por favor\b|bitte\b|veuillez\b"
     r"|essayez\b|per favore\b|riprova\b|tente\b|probeer\b|m\u00f6chten sie\b)"
 )
+NO_CLAIM = re.compile(
+    r"\W*(?:that|this|it|which)(?: (?:does|need|may|must|should)(?:n't| not)| is(?:n't| not)) "
+    r"(?:necessarily |automatically )?(?:mean|imply|say|the same)\b"
+    r"(?![^\n]*\b(?:but|because|as|since|instead|rather|may|might|could|probably)\b)"
+)
+"""A conclusion that is warned against: "That does not mean that there are none"."""
 _BREAK = re.compile(r"[.!?]+[\"')\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]|\n+|;\s")
 _ABBREVIATED = re.compile(r"(?:\b(?:no|nr|e\.g|i\.e|approx|mr|mrs|ms|dr|vs|st|acct|ref|fig|ca))\.$")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
-_NOTHING_NEW = PLAIN_WORDS | ELSEWHERE
+_NOTHING_NEW = PLAIN_WORDS | PLAIN_TOPICS | ELSEWHERE
 _SHORTEST = 3
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 MOST_SENTENCES = 60
