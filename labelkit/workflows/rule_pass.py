@@ -1,19 +1,12 @@
 """The rule of a rubric over the store: in this process for few rows, over all cores for many.
 
 Children read and classify; this process alone writes, page after page in the store's order, so an
-interrupted run has a gapless beginning and a second one goes on there. Children are plain
-programs with a pipe: they start alike on every system, never run the caller's script again, do
-not hear a Ctrl-C that is meant for us, and leave when we are gone.
+interrupted run has a gapless beginning and a second one goes on there.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pickle
 import queue
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,7 +23,9 @@ from labelkit.rules.ruling import Answer, Classifier
 from labelkit.store import Selection, Store
 from labelkit.store.pending import pending_ids
 from labelkit.store.traces import PageReader
+from labelkit.workflows import children
 from labelkit.workflows.columns import CHANGED
+from labelkit.workflows.cores import cores
 from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.rule_worker import Page, Refused, Ruled, Setup, rule_on
 
@@ -38,9 +33,7 @@ MANY_ROWS = 3000
 """From so many owed rows on children pay: each costs about a second of CPU to start."""
 
 _AHEAD = 2
-# Not ``-m``: what a main module defines would go over the pipe under another name.
 _PROGRAM = "from labelkit.workflows.rule_worker import work; work()"
-_PATIENCE_S = 5
 
 
 def rule_rater(rubric: Rubric, changed: Mapping[str, Tag] = MappingProxyType({})) -> Rater:
@@ -105,18 +98,12 @@ def rule_labels(
             ruled = _here(store, rubric, classify, pages)
             yield from (_labels(questions, rater, page) for page in ruled)
             return
-        with Children(count, Setup(store.address, rubric)) as children:
-            yield from (_labels(questions, rater, page) for page in children.rulings(pages))
+        with Children(count, Setup(store.address, rubric)) as at_work:
+            yield from (_labels(questions, rater, page) for page in at_work.rulings(pages))
 
 
 def _processes_for(owed: int) -> int:
     return cores() if owed >= MANY_ROWS else 1
-
-
-def cores() -> int:
-    """Number of cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _here(
@@ -177,17 +164,17 @@ class Children:
     def __init__(self, count: int, setup: Setup) -> None:
         self._setup = setup
         self._count = count
-        self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
-        self._all: list[subprocess.Popen[bytes]] = []
+        self._idle: queue.SimpleQueue[children.Child] = queue.SimpleQueue()
+        self._all: list[children.Child] = []
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="labelkit-rule")
 
     def __enter__(self) -> Self:
         try:
             for _ in range(self._count):
-                child = _start()
+                child = children.start(_PROGRAM)
                 self._all.append(child)
                 self._idle.put(child)
-                _send(child, self._setup)
+                children.ask(child, self._setup)
         except BaseException:
             self._end()
             raise
@@ -214,9 +201,9 @@ class Children:
     def _ask(self, page: Page) -> list[Ruled]:
         child = self._idle.get()
         try:
-            _send(child, page)
-            reply = _receive(child)
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+            children.ask(child, page)
+            reply: list[Ruled] | Refused = children.answer(child)
+        except children.LOST as error:
             raise StoreError(
                 f"a process that ran the rule ended early (exit code {child.poll()}); what was "
                 "committed is kept; run the command again, or with --processes 1"
@@ -230,43 +217,6 @@ class Children:
     def _end(self) -> None:
         """End children first: a thread that waits for one is free then."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for child in self._all:
-            child.terminate()
+        children.end(self._all)
         self._threads.shutdown(wait=True)
-        for child in self._all:
-            for stream in (child.stdin, child.stdout):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
-            try:
-                child.wait(_PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
-
-
-def _start() -> subprocess.Popen[bytes]:
-    """Start a child with this process's import path, apart from its terminal signals."""
-    paths = os.pathsep.join(path for path in sys.path if path)
-    return subprocess.Popen(  # noqa: S603 (our own program, no word of it from outside)
-        [sys.executable, "-c", _PROGRAM],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
-        start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-    )
-
-
-def _send(child: subprocess.Popen[bytes], value: Setup | Page) -> None:
-    if child.stdin is None:
-        raise EOFError
-    pickle.dump(value, child.stdin)
-    child.stdin.flush()
-
-
-def _receive(child: subprocess.Popen[bytes]) -> list[Ruled] | Refused:
-    if child.stdout is None:
-        raise EOFError
-    reply: list[Ruled] | Refused = pickle.load(child.stdout)  # noqa: S301 (our own child)
-    return reply
+        children.bury(self._all)

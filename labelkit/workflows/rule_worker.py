@@ -7,9 +7,6 @@ input ends, because the parent is done or dead, it leaves.
 
 from __future__ import annotations
 
-import os
-import pickle
-import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +20,7 @@ from labelkit.rules.registry import rule_of
 from labelkit.rules.ruling import Classifier, Ruling
 from labelkit.store import Store
 from labelkit.store.traces import PageReader
+from labelkit.workflows.children import own_pipes, receive, send
 from labelkit.workflows.pool import seldom_collecting
 
 Page = Sequence[tuple[int, int]]
@@ -72,19 +70,15 @@ def rule_on(rubric: Rubric, classify: Classifier, trace: Trace, task: Task | Non
 
 def work() -> None:
     """Serve one parent until it closes the input."""
-    source = sys.stdin.buffer
-    # Whatever prints in this process must not get between the replies.
-    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    sys.stdout = sys.stderr
+    source, replies = own_pipes()
     try:
-        setup: Setup = pickle.load(source)  # noqa: S301 (only the parent holds this pipe)
+        setup: Setup = receive(source)
         with Store.open(setup.address) as store, seldom_collecting():
             _serve(store, setup.rubric, source, replies)
     except (EOFError, BrokenPipeError):
         return
     except LabelkitError as error:
-        pickle.dump(Refused(str(error)), replies)
-        replies.flush()
+        send(replies, Refused(str(error)))
 
 
 def _serve(store: Store, rubric: Rubric, source: BinaryIO, replies: BinaryIO) -> None:
@@ -93,9 +87,8 @@ def _serve(store: Store, rubric: Rubric, source: BinaryIO, replies: BinaryIO) ->
     if classify is None:
         return
     while True:
-        page: Page = pickle.load(source)  # noqa: S301 (only the parent holds this pipe)
-        pickle.dump(_reply(reader, rubric, classify, page), replies)
-        replies.flush()
+        page: Page = receive(source)
+        send(replies, _reply(reader, rubric, classify, page))
 
 
 def _reply(

@@ -25,7 +25,7 @@ from labelkit.store.labels import commit_labels
 from labelkit.store.raters import add_rater, add_rubric
 from labelkit.store.tables import LABEL, TRACE
 from labelkit.store.traces import add_traces
-from labelkit.workflows import rule_pass
+from labelkit.workflows import children, rule_pass
 from labelkit.workflows.label import judge
 from labelkit.workflows.progress import Silent
 from labelkit.workflows.report import report
@@ -247,10 +247,10 @@ def test_the_rule_is_a_rater_of_every_question_it_answers(stops: Store) -> None:
 
 
 def test_few_rows_start_no_child(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
+    def refuse(_program: str) -> None:
         pytest.fail("a child was started for a small store")
 
-    monkeypatch.setattr(rule_pass, "_start", refuse)
+    monkeypatch.setattr(children, "start", refuse)
     assert judge(store, RUBRIC, Settings(), judges=[]).tallies[0].planned == ROWS
     assert ROWS < rule_pass.MANY_ROWS
 
@@ -271,34 +271,34 @@ def test_a_stray_label_is_told_from_a_child_too(store: Store) -> None:
 
 def test_a_store_that_is_gone_is_told_as_it_is(store: Store) -> None:
     elsewhere = Setup("sqlite:////nowhere/at/all.db", RUBRIC)
-    with Children(1, elsewhere) as children, pytest.raises(InputError, match="nowhere"):
-        list(children.rulings(iter([[(1, 0)]])))
+    with Children(1, elsewhere) as one, pytest.raises(InputError, match="nowhere"):
+        list(one.rulings(iter([[(1, 0)]])))
 
 
 def test_a_child_that_dies_loses_nothing_that_was_committed(store: Store) -> None:
-    children = Children(2, Setup(store.address, RUBRIC))
-    with children:
-        pages = children.rulings(iter([[(1, 0)], [(2, 0)], [(3, 0)], [(4, 0)], [(5, 0)], [(6, 0)]]))
+    pair = Children(2, Setup(store.address, RUBRIC))
+    with pair:
+        pages = pair.rulings(iter([[(1, 0)], [(2, 0)], [(3, 0)], [(4, 0)], [(5, 0)], [(6, 0)]]))
         assert len(next(pages)) == 1
-        for child in children._all:
+        for child in pair._all:
             child.kill()
             child.wait()
         with pytest.raises(StoreError, match="--processes 1"):
             list(pages)
-    assert all(child.poll() is not None for child in children._all)
+    assert all(child.poll() is not None for child in pair._all)
 
 
 def test_leaving_early_ends_every_child(store: Store) -> None:
-    children = Children(2, Setup(store.address, RUBRIC))
+    pair = Children(2, Setup(store.address, RUBRIC))
 
     def interrupted() -> None:
-        with children:
-            next(children.rulings(iter([[(n, 0)] for n in range(1, 50)])))
+        with pair:
+            next(pair.rulings(iter([[(n, 0)] for n in range(1, 50)])))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert all(child.poll() is not None for child in children._all)
+    assert all(child.poll() is not None for child in pair._all)
 
 
 def test_a_script_without_a_main_guard_is_not_run_again(tmp_path: Path) -> None:
