@@ -69,7 +69,7 @@ class Names(click.ParamType[tuple[str, ...]]):
     type=click.Choice(["uniform", "mixed"]),
     default="uniform",
     show_default=True,
-    help="mixed: half of the draw follows the raters' uncertainty.",
+    help="mixed: half of the draw, in every stratum, follows the raters' uncertainty.",
 )
 @click.option(
     "--overlap", type=click.IntRange(min=1), default=2, show_default=True, help="People per item."

@@ -149,3 +149,55 @@ def mixed_draw(
     rows = np.sort(order[np.searchsorted(marks, points, side="right").clip(0, len(order) - 1)])
     design = f"uncertainty with {uniform:.0%} uniform, systematic over a random order, seed {seed}"
     return Draw(rows.astype(np.int64), probabilities, np.zeros(len(order), np.int64), design)
+
+
+def stratified_mixed_draw(
+    uncertainty: Sequence[float] | Floats,
+    strata: Sequence[int] | NDArray[Any],
+    allocation: Sequence[int],
+    *,
+    uniform: float = 0.5,
+    seed: int,
+) -> Draw:
+    """Draw ``allocation[h]`` rows of every stratum h, within it as ``mixed_draw`` does.
+
+    Uncertainty counts among the rows of one stratum only; between strata the allocation decides.
+
+    Args:
+        uncertainty: finite and >= 0 per row of the frame, shape (N,).
+        strata: stratum 0..H-1 of every row of the frame, shape (N,).
+        allocation: rows to draw per stratum, 1 to all that it has.
+        uniform: share of the draw in every stratum that ignores uncertainty.
+        seed: of the generator.
+
+    Raises:
+        StatisticsError: as ``stratified_draw`` and ``mixed_probabilities``.
+    """
+    u = np.asarray(uncertainty, dtype=np.float64)
+    group = np.asarray(strata, dtype=np.int64)
+    probabilities = np.zeros(len(group))
+    drawn = []
+    sizes = np.bincount(group, minlength=len(allocation)) if len(group) else np.zeros(0, int)
+    if len(sizes) != len(allocation):
+        raise StatisticsError(
+            f"{len(sizes)} strata have {len(allocation)} allocations; give one each"
+        )
+    for h, rows in enumerate(allocation):
+        members = np.flatnonzero(group == h)
+        if not 0 < rows <= len(members):
+            raise StatisticsError(
+                f"stratum {h} has {len(members)} rows, so {rows} cannot be drawn; ask for 1 to all"
+            )
+        part = mixed_draw(u[members], rows, uniform=uniform, seed=_seed_of(seed, h))
+        probabilities[members] = part.probabilities
+        drawn.append(members[part.rows])
+    design = (
+        f"{len(allocation)} strata, within each uncertainty with {uniform:.0%} uniform, systematic"
+        f" over a random order, seed {seed}"
+    )
+    return Draw(np.sort(np.concatenate(drawn)).astype(np.int64), probabilities, group, design)
+
+
+def _seed_of(seed: int, stratum: int) -> int:
+    """A seed of its own for every stratum, so that the draws of two do not go together."""
+    return int(np.random.SeedSequence([seed, stratum]).generate_state(1, np.uint64)[0])

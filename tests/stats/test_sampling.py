@@ -56,6 +56,43 @@ def test_mixed_draws_keep_their_probabilities() -> None:
     assert hits / 3000 == pytest.approx(expected, abs=0.03)
 
 
+@given(
+    cells=st.lists(st.tuples(st.integers(0, 2), st.floats(0, 10)), min_size=3, max_size=40),
+    share=st.floats(0.05, 1),
+    seed=st.integers(0, 99),
+)
+def test_a_mixed_draw_keeps_the_allocation_of_every_stratum(
+    cells: list[tuple[int, float]], share: float, seed: int
+) -> None:
+    cells += [(0, 1.0), (1, 0.0), (2, 2.0)]
+    strata, u = (np.array(column) for column in zip(*cells, strict=True))
+    allocation = [max(1, round(share * int((strata == h).sum()))) for h in range(3)]
+    draw = draws.stratified_mixed_draw(u, strata, allocation, seed=seed)
+    assert np.bincount(strata[draw.rows], minlength=3).tolist() == allocation
+    assert len(set(draw.rows.tolist())) == sum(allocation)
+    for h, rows in enumerate(allocation):
+        inside = strata == h
+        alone = draws.mixed_probabilities(u[inside], rows)
+        assert draw.probabilities[inside] == pytest.approx(alone)
+
+
+def test_weighting_undoes_the_preference_within_strata() -> None:
+    rng = np.random.default_rng(2)
+    strata = np.repeat([0, 1], [1500, 500])
+    y = (rng.random(2000) < np.where(strata == 0, 0.1, 0.5)).astype(float)
+    uncertainty = np.where(y == 1, 5.0, 1.0)
+    plain, back = [], []
+    for seed in range(200):
+        draw = draws.stratified_mixed_draw(uncertainty, strata, [120, 120], seed=seed)
+        plain.append(y[draw.rows].mean())
+        found = weighted.weighted_rate(
+            y[draw.rows], draw.drawn_probabilities, strata=strata[draw.rows]
+        )
+        back.append(found.value)
+    assert float(np.mean(plain)) > 1.5 * y.mean()
+    assert float(np.mean([b for b in back if is_defined(b)])) == pytest.approx(y.mean(), abs=0.01)
+
+
 def test_weighting_undoes_the_preference() -> None:
     rng = np.random.default_rng(1)
     y = (rng.random(2000) < 0.1).astype(float)
@@ -119,6 +156,9 @@ def test_edges_of_weighted_rates() -> None:
         (lambda: draws.stratified_draw([0, 1], [1, 0], seed=0), "stratum 1 gets no row"),
         (lambda: draws.stratified_draw([0, 1], [1], seed=0), "has no allocation"),
         (lambda: draws.mixed_probabilities([1.0, -1.0], 1), "uncertainty of row 1"),
+        (lambda: draws.stratified_mixed_draw([1.0], [0], [2], seed=0), "stratum 0 has 1 rows"),
+        (lambda: draws.stratified_mixed_draw([1.0], [0], [1, 1], seed=0), "stratum 1 has 0 rows"),
+        (lambda: draws.stratified_mixed_draw([1.0, 1.0], [0, 1], [1], seed=0), "give one each"),
         (lambda: draws.mixed_probabilities([1.0], 1, uniform=0), "without a chance"),
         (lambda: draws.mixed_probabilities([1.0], 2), "cannot be drawn"),
         (lambda: allocation.proportional_allocation([3, 2], 6), "cannot be drawn from 5"),

@@ -18,7 +18,7 @@ from labelkit.domain.person import Person
 from labelkit.domain.rubric import Question, Rubric
 from labelkit.domain.sample import AllocationMethod, Design, DrawMethod, Sample, StratumDraw
 from labelkit.errors import InputError
-from labelkit.stats.draws import Draw, mixed_draw, stratified_draw
+from labelkit.stats.draws import Draw, mixed_draw, stratified_draw, stratified_mixed_draw
 from labelkit.store import Store
 from labelkit.store import people as people_kept
 from labelkit.store import samples as kept
@@ -46,7 +46,7 @@ class Wanted:
         strata: model, condition, domain, subset, task_set, ensemble, disagreement, or any tag.
         allocation: how rows are split over strata.
         minimum: rows every stratum gets at least (or all that it has).
-        method: ``uniform`` within strata, or ``mixed``: half by uncertainty, without strata.
+        method: within strata ``uniform``, or ``mixed``: half of the rows by uncertainty.
         overlap: how many people label every item.
         repeats_share: share of the items that are shown once more, hidden.
         seed: of the draw.
@@ -222,11 +222,14 @@ class _Prepared:
 
     def draw(self) -> Draw:
         """Draw with the seed of the design."""
-        if self.uncertainty is not None:
-            return mixed_draw(
-                self.uncertainty, self.plan.n, uniform=self.design.uniform, seed=self.design.seed
-            )
-        return stratified_draw(self.frame.strata, self.allocation, seed=self.design.seed)
+        seed, uniform = self.design.seed, self.design.uniform
+        if self.uncertainty is None:
+            return stratified_draw(self.frame.strata, self.allocation, seed=seed)
+        if not self.design.strata:
+            return mixed_draw(self.uncertainty, self.plan.n, uniform=uniform, seed=seed)
+        return stratified_mixed_draw(
+            self.uncertainty, self.frame.strata, self.allocation, uniform=uniform, seed=seed
+        )
 
 
 def _prepare(store: Store, who: Person | None, rubric: Rubric, wanted: Wanted) -> _Prepared:
@@ -281,8 +284,6 @@ def _check(wanted: Wanted) -> None:
         raise InputError("an overlap of 1 or more people per item is needed")
     if not 0 <= wanted.repeats_share <= 1:
         raise InputError(f"{wanted.repeats_share} is no share; write 0.05 for 5% hidden repeats")
-    if wanted.method == "mixed" and wanted.strata:
-        raise InputError("a mixed draw follows uncertainty and has no strata; leave strata out")
 
 
 def _question(rubric: Rubric, name: str | None) -> Question:

@@ -112,7 +112,6 @@ def test_rows_that_cannot_be_labelled_are_counted_out(store: Store) -> None:
         (Wanted(question="z"), "no question 'z'"),
         (Wanted(overlap=0), "overlap of 1 or more"),
         (Wanted(repeats_share=2), "is no share"),
-        (Wanted(method="mixed", strata=("model",)), "has no strata"),
         (Wanted(n=3, strata=("model", "domain")), "too few for 6 strata"),
         (Wanted(n=61), "cannot be drawn from a population of 60"),
     ],
@@ -161,6 +160,20 @@ def test_equal_split_and_disagreement_strata(store: Store) -> None:
         "disagreement=disagree": (24, 7),
         "disagreement=one": (12, 6),
     }
+
+
+def test_a_mixed_draw_within_strata_keeps_the_split_and_can_be_weighted_back(store: Store) -> None:
+    scene(store)
+    wanted = Wanted(n=24, method="mixed", strata=("model",), allocation="equal", seed=5)
+    planned = samples.plan(store, None, desk.rubric(), wanted)
+    sample = samples.draw(store, None, desk.rubric(), wanted)
+    assert (sample.id, sample.design.uniform) == (planned.id, 0.5)
+    drawn = items(store, sample.key)
+    sizes = {part.name: part.n for part in planned.plan.strata}
+    assert Counter(item.stratum for item in drawn) == sizes
+    for name in sizes:
+        assert len({item.probability for item in drawn if item.stratum == name}) == 2
+    assert samples.draw(store, None, desk.rubric(), wanted) == sample
 
 
 def test_a_mixed_draw_prefers_uncertain_rows_and_keeps_probabilities(store: Store) -> None:
