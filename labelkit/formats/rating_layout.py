@@ -1,6 +1,8 @@
 """Which column of a table of ratings plays which part: named by the caller, or by its own name.
 
-A column is never guessed from its content; where names do not tell, the caller is asked.
+A column is never guessed from its content; where names do not tell, the caller is asked. Where two
+columns or more are called like raters with something behind it (``annotator_1``, ``Rater: Ann``),
+these are the raters and the others are facts about the items.
 """
 
 from __future__ import annotations
@@ -59,6 +61,13 @@ RATER_NAMES = (
     "observer",
     "user",
     "user_id",
+    "respondent",
+    "respondent_id",
+    "respondent_email",
+    "participant",
+    "participant_id",
+    "email",
+    "email_address",
 )
 LABEL_NAMES = (
     "label",
@@ -77,7 +86,12 @@ LABEL_NAMES = (
     "class",
     "vote",
 )
-MISSING_TEXTS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+_ONE_OF_SEVERAL = re.compile(
+    r"(?:r(?=\d)|(?:rater|annotator|coder|judge|worker|labell?er|evaluator|reviewer|observer|person|"
+    r"expert|participant)(?![a-z]))[\W_]*(?P<which>.+)",
+    re.IGNORECASE,
+)
+MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
 
 
 @dataclass(frozen=True)
@@ -152,10 +166,25 @@ def resolved(path: Path, layout: Layout, header: Sequence[str]) -> Layout:
     if item is None and header[0] == "":
         item = ""  # what a data frame writes over its row names
     rest = [name for name in header if name != item and name not in taken]
-    raters = layout.raters or tuple(rest)
+    raters = layout.raters or _several(rest) or tuple(rest)
     if not raters:
         raise InputError(f"{path} has no rater column beside {item!r}; name them with --raters")
     return replace(layout, item=item, raters=raters)
+
+
+def _several(header: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are called like one rater of several; none where fewer than two are."""
+    found = []
+    for name in header:
+        match = _ONE_OF_SEVERAL.fullmatch(name.strip())
+        if match and _plain(match.group("which")) not in {"id", "ids", "name", "email"}:
+            found.append(name)
+    return tuple(found) if len(found) > 1 else ()
+
+
+def names_raters(header: Sequence[str]) -> bool:
+    """Tell whether the names of the columns alone say which of them are raters."""
+    return bool(_several(header))
 
 
 def _guess(header: Sequence[str], names: Sequence[str], taken: set[str | None]) -> str | None:

@@ -56,6 +56,16 @@ def table_rows(path: Path, delimiter: str | None = None) -> Iterator[Record]:
         yield from _csv_rows(path, delimiter)
 
 
+def decimal_comma(path: Path, delimiter: str | None = None) -> bool:
+    """Whether numbers of a table may have a comma before their decimals: one with semicolons."""
+    if is_parquet(path) or _is_json(path):
+        return False
+    if delimiter is not None:
+        return delimiter == ";"
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        return delimiter_of(path, file) == ";"
+
+
 def is_parquet(path: Path) -> bool:
     """Whether the file begins as Parquet does."""
     with path.open("rb") as file:

@@ -18,8 +18,15 @@ from labelkit.domain.task import Tag
 from labelkit.errors import InputError
 from labelkit.formats import rows
 from labelkit.formats.rating_files import DELIMITERS
-from labelkit.formats.rating_layout import MISSING_TEXTS, Layout, is_item_name, resolved
-from labelkit.formats.rating_rows import table_header, table_rows
+from labelkit.formats.rating_layout import (
+    MISSING_TEXTS,
+    Layout,
+    columns_of,
+    is_item_name,
+    names_raters,
+    resolved,
+)
+from labelkit.formats.rating_rows import decimal_comma, table_header, table_rows
 from labelkit.formats.reader import (
     BrokenRecordError,
     Finding,
@@ -36,6 +43,7 @@ TEXT_NAMES = ("text", "response", "output", "answer", "completion", "content")
 RATIONALE_NAMES = ("rationale", "reason", "explanation", "comment", "note")
 TIME_NAMES = ("created_at", "timestamp", "submitted_at", "annotated_at")
 _SAMPLE = 50
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 class RatingTableReader:
@@ -55,6 +63,8 @@ class RatingTableReader:
             return 0.0
         if sample and _is_long(head.path, header):
             return 0.8
+        if sample and names_raters(header):
+            return 0.8
         return 0.6 if _is_wide(header, sample) else 0.0
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Item]:
@@ -65,7 +75,7 @@ class RatingTableReader:
         """
         header = table_header(path, options.layout.delimiter)
         layout = resolved(path, _with_question(options.layout, header), header)
-        row = _Row(layout, header, options)
+        row = _Row(layout, header, options, point=decimal_comma(path, layout.delimiter))
         for record in table_rows(path, layout.delimiter):
             if record.broken is not None:
                 yield Finding(path.name, record.number, "broken", record.broken)
@@ -77,6 +87,24 @@ class RatingTableReader:
                 continue
             yield from found
             yield from record.notes.findings(path, record.number)
+
+
+def table_hint(head: Head) -> str | None:
+    """Say how to name the columns of a file that looks like a table; None for any other file."""
+    header, sample = _beginning(head.text)
+    if len(header) < 2 or not any(len(row) == len(header) for row in sample):
+        return None
+    if "" in header[1:] or len(set(header)) < len(header):
+        return (
+            f"its first line names only {len(set(header) - {''})} of {len(header)} columns; leave "
+            "out what stands above or beside the table, so that it begins with one name per column"
+        )
+    names = ", ".join(repr(name if len(name) <= 40 else f"{name[:40]}...") for name in header[:12])
+    return (
+        f"it looks like a table with the columns {names}, whose names do not tell which is what; "
+        "say it with --item and --raters A,B,C (a column per rater), or with --item, --rater and "
+        "--label (a row per rating)"
+    )
 
 
 def _beginning(text: str) -> tuple[list[str], list[list[str]]]:
@@ -112,8 +140,11 @@ def _is_wide(header: list[str], sample: list[list[str]]) -> bool:
 def _with_question(layout: Layout, header: Sequence[str]) -> Layout:
     """Take a column that is called like a question's id for one, unless another is named."""
     found = _first(header, QUESTION_NAMES)
-    if layout.question is not None or found is None:
+    if layout.question is not None or found is None or found in columns_of(layout):
         return layout
+    if layout.item is None and names_raters(header) and not any(map(is_item_name, header)):
+        # A column per rater and nothing else that names an item: the questions are the items.
+        return Layout(**{**layout.__dict__, "item": found})
     return Layout(**{**layout.__dict__, "question": found})
 
 
@@ -125,8 +156,11 @@ def _first(header: Sequence[str], names: Sequence[str]) -> str | None:
 class _Row:
     """How one row is read; settled once for the whole file."""
 
-    def __init__(self, layout: Layout, header: Sequence[str], options: ReadOptions) -> None:
+    def __init__(
+        self, layout: Layout, header: Sequence[str], options: ReadOptions, *, point: bool
+    ) -> None:
         self.layout = layout
+        self.point = point
         self.judges = options.judges
         self.missing = layout.no_rating
         used = {layout.item, layout.rater, layout.label, layout.question, *layout.raters}
@@ -146,7 +180,7 @@ class _Row:
         else:
             cells = [(self._name(row, self.layout.rater or ""), row.get(self.layout.label or ""))]
         for rater, cell in cells:
-            value = self._value(cell)
+            value = self._value(cell, notes)
             if value is None:
                 notes.lost("a cell without a rating")
                 continue
@@ -169,9 +203,14 @@ class _Row:
             raise BrokenRecordError("the row does not name its item, rater or question")
         return value
 
-    def _value(self, cell: Any) -> str | None:
+    def _value(self, cell: Any, notes: Notes) -> str | None:
         value = _plain(cell)
-        return None if value is None or value in self.missing else value
+        if value is None or value in self.missing:
+            return None
+        if self.point and _DECIMAL_COMMA.fullmatch(value):
+            notes.repaired("a decimal comma became a point")
+            return value.replace(",", ".")
+        return value
 
     def _text(self, row: dict[str, Any], column: str | None) -> str | None:
         value = _plain(row.get(column)) if column is not None else None

@@ -126,6 +126,11 @@ def _sniff(head: Head) -> Reader:
     scores = sorted(((r.sniff(head), r) for r in READERS), key=lambda pair: -pair[0])
     if scores[0][0] >= _SURE:
         return scores[0][1]
+    hint = None
+    if head.kind == "text" and head.path.suffix.lower() in {".csv", ".tsv"}:
+        hint = rating_table.table_hint(head)
+    if hint is not None:
+        raise UnknownFormatError(f"{head.path} is in no known format: {hint}")
     if head.kind != "text":
         found = f"it is a {head.kind} file"
     elif not head.text.lstrip().startswith(("{", "[")):

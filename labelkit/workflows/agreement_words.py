@@ -5,6 +5,8 @@ The terminal and the page Report say the same in the same words. Nothing is comp
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from labelkit.stats.agreement import Coefficient
 from labelkit.stats.undefined import Undefined
 from labelkit.workflows.agreement import GroupAgreement, Settled
@@ -63,7 +65,7 @@ def remarks_on(group: GroupAgreement, scale: Settled) -> list[str]:
         )
     flags = {flag for c in group.coefficients for flag in c.flags}
     flags |= {flag for pair in group.pairs for flag in pair.result.flags}
-    unsure = [_FLAGS[flag] for flag in _UNSURE if flag in flags]
+    unsure = why_unsure(flags)
     if unsure:
         lines.append(f"* the interval may cover less than it says: {'; '.join(unsure)}.")
     lines += [f"{_FLAGS.get(flag, flag)}.".capitalize() for flag in sorted(flags - set(_UNSURE))]
@@ -93,6 +95,16 @@ def interval_of(coefficient: Coefficient) -> str:
 
 def name_of(name: str, scale: Settled) -> str:
     """Return a coefficient's name for people; the scale tells AC1 from AC2."""
+    return titled(name, scale.weights)
+
+
+def titled(name: str, weights: str) -> str:
+    """Return the name of a coefficient under weights of that name for people."""
     if name == "gwet_ac":
-        return "Gwet's AC1" if scale.weights == "identity" else "Gwet's AC2"
+        return "Gwet's AC1" if weights == "identity" else "Gwet's AC2"
     return _NAMES.get(name, name)
+
+
+def why_unsure(flags: Collection[str]) -> list[str]:
+    """Return why an interval of a coefficient with these flags may cover less than it says."""
+    return [_FLAGS[flag] for flag in _UNSURE if flag in flags]

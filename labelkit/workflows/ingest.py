@@ -12,6 +12,7 @@ from labelkit.catalog.task_sets import load_task_set
 from labelkit.domain.task import Task
 from labelkit.domain.trace_text import TraceText
 from labelkit.errors import FormatError, InputError
+from labelkit.formats.rating_layout import columns_of
 from labelkit.formats.reader import Finding, Rating, ReadOptions
 from labelkit.formats.registry import LABEL_FORMATS, LossReport, read_file
 from labelkit.printable import printable
@@ -39,6 +40,7 @@ CHUNK_BYTES = 3_900_000
 """Just under what the store commits at once, so that a chunk is one transaction."""
 
 _SAMPLE = 20
+_TABLES = frozenset({".csv", ".tsv", ".parquet"})
 _CHANGED = "the file changed while it was read; import it again once it is complete"
 
 
@@ -91,6 +93,8 @@ def import_file(
     if file_format is None and is_folder(path) and is_release(path):
         return _import_release(store, path)
     chosen = replace(options or ReadOptions(), texts=True)
+    if file_format is None and path.suffix.lower() in _TABLES and columns_of(chosen.layout):
+        file_format = "ratings"  # whoever names columns says that it is a table
     before = _stamp(path)
     with Parts(processes) as parts:
         reading = read_file(path, file_format, chosen, through=parts.read)

@@ -25,7 +25,7 @@ from labelkit.formats.registry import read_file
 
 _MOST_LABELS = 30
 _KEYS = string.digits[1:] + "".join(c for c in string.ascii_lowercase if c not in "znfs")
-_NUMBER = re.compile(r"-?\d{1,9}")
+_NUMBER = re.compile(r"[+-]?\d{1,9}(\.\d{1,9})?")
 
 Survey = Mapping[str | None, Counter[str]]
 """The labels that occur, by what the file calls the question."""
@@ -84,14 +84,17 @@ def survey(path: Path, file_format: str | None, options: ReadOptions) -> Survey:
         InputError: a question has too many labels to be a label set.
     """
     found: dict[str | None, Counter[str]] = {}
+    raters: dict[str, None] = {}
     for item in read_file(path, file_format, options).written():
         if isinstance(item, Rating) and item.value is not None:
             seen = found.setdefault(item.question, Counter())
             seen[item.value] += 1
+            raters.setdefault(item.rater)
             if len(seen) > _MOST_LABELS:
                 few = ", ".join(repr(value) for value in list(seen)[:3])
                 raise InputError(
-                    f"{path} holds more than {_MOST_LABELS} different labels (such as {few}); "
+                    f"{path} holds more than {_MOST_LABELS} different labels (such as {few}), read "
+                    f"as given by {', '.join(map(repr, list(raters)[:3]))}; "
                     "name the columns with --item, --rater and --label, round the scores, or "
                     "give a rubric with --rubric"
                 )

@@ -57,7 +57,7 @@ def test_a_small_table_in_an_empty_folder(cli: Cli, tmp_path: Path) -> None:
     assert found["percent_agreement"]["value"] == pytest.approx((1 / 3 + 1 + 1 + 1 / 3 + 1) / 5)
     card = (out / "README.md").read_text(encoding="utf-8")
     assert "3 raters, 5 items, 14 labels." in card
-    assert f"| krippendorff_alpha | {found['krippendorff_alpha']['value']:.3f} |" in card
+    assert f"| alpha (nominal) | {found['krippendorff_alpha']['value']:.3f} |" in card
     drawn = {path.name for path in (out / "figures").iterdir()}
     assert {"agreement-label.png", "agreement-label.svg", "rates-label.png"} <= drawn
     assert Counter(row["value"] for row in rows_of(out, "gold")) == {"no": 2, "yes": 1}
@@ -68,6 +68,94 @@ def test_a_small_table_in_an_empty_folder(cli: Cli, tmp_path: Path) -> None:
     assert cli("verify", "OUT").code == 0
     assert "labels 0 new, 14 known" in cli("import", "ratings.csv").out
     assert "labelkit.yaml" not in cli("import", "ratings.csv").out
+
+
+SHAPES = {
+    # Semicolons, a mark at the beginning, decimal commas, names with colons, texts, blanks.
+    "survey": (
+        (
+            "\ufeffNr. of the answer;Text;Rater: Ünal;Rater: Zoë;Rater: 李\r\n"
+            'Item 1;"An answer, with a comma";1,5;2;\r\n'
+            "Item 2;Another;10;10;2\r\n"
+            "Item 3;A third;2;1,5;2\r\n"
+            "Item 4;A fourth;;;10\r\n"
+        ),
+        ("--ordinal",),
+        ["1.5", "2", "10"],
+        9,
+        3,
+    ),
+    # A column per rater beside free texts; no item column but that of the questions.
+    "quality": (
+        (
+            "question_id,prompt,response,annotator_1,annotator_2\n"
+            "q1,what is 1?,it is 1,Yes,No\nq2,what is 2?,it is 2,Yes,Yes\n"
+            "q3,what is 3?,it is 3,n/a,No\nq4,what is 4?,it is 4,,Yes\n"
+        ),
+        (),
+        ["No", "Yes"],
+        6,
+        2,
+    ),
+    # A form's answers, one row each, with the columns named by the user.
+    "form": (
+        (
+            "timestamp,Respondent email,Item ID,Your rating,Comments\n"
+            "2026/03/01 10:10,ann@example.org,Q1,Correct,fine\n"
+            "2026/03/01 10:11,bob@example.org,Q1,Incorrect,\n"
+            "2026/03/01 10:12,ann@example.org,Q2,Correct,\n"
+            "2026/03/01 10:13,bob@example.org,Q2,Correct,\n"
+        ),
+        ("--item", "Item ID", "--rater", "Respondent email", "--label", "Your rating"),
+        ["Correct", "Incorrect"],
+        4,
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_tables_as_people_have_them(cli: Cli, tmp_path: Path, shape: str) -> None:
+    """Two commands, the labels in the order of the scale, and no name of a person in a file."""
+    text, more, labels, n_labels, n_raters = SHAPES[shape]
+    (tmp_path / f"{shape}.csv").write_text(text, encoding="utf-8", newline="")
+    first = cli("import", f"{shape}.csv", *more)
+    assert first.code == 0, first.err
+    second = cli("export", f"./{shape}", "OUT")
+    assert second.code == 0, second.err
+    assert f"{n_raters} raters, {n_labels} labels" in second.out
+    results = json.loads((tmp_path / "OUT/results.json").read_text(encoding="utf-8"))
+    (question,) = results["questions"]
+    (group,) = [g for g in question["agreement"] if g["group"] == "all"]
+    assert [one["label"] for one in group["categories"]] == labels
+    card = (tmp_path / "OUT/README.md").read_text(encoding="utf-8")
+    for label in labels:
+        assert f"`label: {label}`" in card
+    assert ("have ordinal weights" in card) is (shape == "survey")
+    everything = b"".join(path.read_bytes() for path in (tmp_path / "OUT").rglob("*.*"))
+    for name in ("Ünal", "Zoë", "李", "ann@example.org", "bob@example.org"):
+        assert name.encode() not in everything
+    assert cli("verify", "OUT").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Results of March,,,\n,,,\nid,r1,r2,\n1,a,b,\n", "leave out what stands above"),
+        ("what,who,said\nx,ann,long text one\ny,bob,another\n", "'what', 'who', 'said'"),
+        (
+            "thing,words,mark\n" + "".join(f"t{n},w{n},m{n}\n" for n in range(9)),
+            "--item and --raters A,B,C (a column per rater)",
+        ),
+    ],
+)
+def test_tables_that_do_not_tell_what_is_what_are_asked_about(
+    cli: Cli, tmp_path: Path, text: str, told: str
+) -> None:
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    refused = cli("import", "t.csv")
+    assert refused.code == 2
+    assert told in refused.sentence
 
 
 def test_a_mistyped_file_makes_no_store(cli: Cli, tmp_path: Path) -> None:

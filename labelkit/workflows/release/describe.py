@@ -13,6 +13,7 @@ import pyarrow as pa
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.terms import Terms
 from labelkit.printable import printable
+from labelkit.workflows.agreement_words import titled, why_unsure
 from labelkit.workflows.release.checksums import sha256
 from labelkit.workflows.release.tables import TABLES
 
@@ -181,10 +182,27 @@ def _numbers(results: Mapping[str, Any]) -> list[str]:
         if not rates:
             continue
         lines += [f"Question {_quoted(question['question'])}, labels of the ensemble:\n"]
-        lines += ["| rate | value | 95% Wilson | hits / n | coverage |", "|---|---|---|---|---|"]
+        lines += [
+            "| rate | of what | value | 95% Wilson | hits / n | coverage |",
+            "|---|---|---|---|---|---|",
+        ]
         lines += [_rate(rate) for rate in rates]
         lines.append("")
+        reasons = {reason for rate in rates for reason, n in rate["excluded"].items() if n}
+        if reasons:
+            lines += [
+                f"Coverage is n of the rows that were planned; left out: {_left_out(rates)}.\n"
+            ]
     return lines or ["No rate is defined for these labels.\n"]
+
+
+def _left_out(rates: Sequence[Mapping[str, Any]]) -> str:
+    """The reasons for which rows count in no rate, each with the most that one rate left out."""
+    most: dict[str, int] = {}
+    for rate in rates:
+        for reason, number in rate["excluded"].items():
+            most[reason] = max(most.get(reason, 0), number)
+    return ", ".join(f"{number} {_shown(reason)}" for reason, number in most.items() if number)
 
 
 def _agreement(results: Mapping[str, Any]) -> list[str]:
@@ -193,6 +211,7 @@ def _agreement(results: Mapping[str, Any]) -> list[str]:
     for question in results["questions"]:
         for group in question["agreement"]:
             if group["group"] == "all":
+                weights = group["scale"]["weights"]
                 lines += [
                     (
                         f"Question {_quoted(question['question'])}: {group['n_raters']} raters, "
@@ -200,23 +219,42 @@ def _agreement(results: Mapping[str, Any]) -> list[str]:
                     ),
                     "| coefficient | value | 95% interval | items |",
                     "|---|---|---|---|",
-                    *(_coefficient(one) for one in group["coefficients"]),
+                    *(_coefficient(one, weights) for one in group["coefficients"]),
                     "",
+                    *_remarks(group, weights),
                 ]
     return lines or ["No question was labelled by two raters.\n"]
 
 
-def _coefficient(one: Mapping[str, Any]) -> str:
+def _remarks(group: Mapping[str, Any], weights: str) -> list[str]:
+    """What a reader of the table must know: weights, the paradox, weak intervals."""
+    lines = []
+    if weights != "identity":
+        lines.append(
+            f"Near labels agree in part: these coefficients have {weights} weights, all but the "
+            "share of unanimous items and the nominal alpha.\n"
+        )
+    if group["remark"]:
+        lines.append(f"{_shown(group['remark'])}\n")
+    flags = {flag for one in group["coefficients"] for flag in one["flags"]}
+    if why := why_unsure(flags):
+        lines.append(f"\\* the interval may cover less than it says: {'; '.join(why)}.\n")
+    return lines
+
+
+def _coefficient(one: Mapping[str, Any], weights: str) -> str:
+    name = titled(one["name"], weights)
     if one["value"] is None:
         reason = one["undefined"].get("value", {}).get("reason", "undefined")
-        return f"| {one['name']} | null ({reason}) | | {one['n_items']} |"
+        return f"| {name} | null ({reason}) | | {one['n_items']} |"
     interval = one["interval"]
     between = "" if interval is None else f"{interval['low']:.3f} to {interval['high']:.3f}"
-    return f"| {one['name']} | {one['value']:.3f} | {between} | {one['n_items']} |"
+    star = "\\*" if between and why_unsure(one["flags"]) else ""
+    return f"| {name} | {one['value']:.3f} | {between}{star} | {one['n_items']} |"
 
 
 def _rate(rate: Mapping[str, Any]) -> str:
-    name = _quoted(rate["name"])
+    name = f"{_quoted(rate['name'])} | {_quoted(rate['title'])}"
     n = f"{rate['hits']} / {rate['scored']}"
     coverage = f"{rate['scored'] / rate['planned']:.0%}" if rate["planned"] else "null"
     if rate["value"] is None:

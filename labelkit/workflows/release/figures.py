@@ -10,10 +10,12 @@ import altair as alt
 import pandas as pd
 
 from labelkit.printable import printable
+from labelkit.workflows.agreement_words import titled
 
 _INK = "#0072B2"
 _STEP = 26
 _MOST = 60
+_TITLE = 40
 
 
 def draw(folder: Path, results: Mapping[str, Any]) -> list[str]:
@@ -23,14 +25,14 @@ def draw(folder: Path, results: Mapping[str, Any]) -> list[str]:
     for question in results["questions"]:
         name = question["question"]
         rates = [
-            (f"{rate['name']}", rate["group"], rate["value"], rate["low"], rate["high"])
+            (_called(rate), rate["group"], rate["value"], rate["low"], rate["high"])
             for rate in question["report"]["rates"]
             if rate["value"] is not None and rate["low"] is not None
         ]
         drawn += _save(folder, f"rates-{name}", rates, "share of the denominator, 95% Wilson")
         agreement = [
             (
-                one["name"],
+                titled(one["name"], group["scale"]["weights"]),
                 group["group"],
                 one["value"],
                 one["interval"]["low"],
@@ -42,6 +44,12 @@ def draw(folder: Path, results: Mapping[str, Any]) -> list[str]:
         ]
         drawn += _save(folder, f"agreement-{name}", agreement, "coefficient, 95% interval")
     return drawn
+
+
+def _called(rate: Mapping[str, Any]) -> str:
+    """A rate's name and, where that fits, what it is of."""
+    name, title = str(rate["name"]), str(rate["title"])
+    return f"{title} ({name})" if title and len(title) <= _TITLE else name
 
 
 def _save(

@@ -108,4 +108,4 @@ def check_page(body: str) -> None:
     assert kinds.count("table_open") == 2
     # One rate and eight coefficients, each in a row of its own below its heading.
     assert kinds.count("tr_open") == 2 + 1 + 8
-    assert kinds.count("td_open") == 1 * 5 + 8 * 4
+    assert kinds.count("td_open") == 1 * 6 + 8 * 4
