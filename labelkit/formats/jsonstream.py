@@ -9,6 +9,7 @@ records mean.
 from __future__ import annotations
 
 import codecs
+import io
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -153,9 +154,9 @@ def _next_full_line(file: IO[bytes]) -> bytes:
 
 def _lines(path: Path, *, quick: Quick | None, span: Span | None) -> Iterator[Record]:
     decoder = Decoder()
-    with path.open("rb", buffering=READ_BYTES) as file:
-        begins = span is None or span.start == 0
-        for number, raw in enumerate(file if span is None else _within(file, span), start=1):
+    begins = span is None or span.start == 0
+    with path.open("rb", buffering=READ_BYTES) if span is None else _within(path, span) as file:
+        for number, raw in enumerate(file, start=1):
             line = raw.removeprefix(codecs.BOM_UTF8) if begins and number == 1 else raw
             value = quick(line) if quick is not None else None
             if value is not None:
@@ -164,11 +165,11 @@ def _lines(path: Path, *, quick: Quick | None, span: Span | None) -> Iterator[Re
                 yield line_record(decoder, number, line)
 
 
-def _within(file: IO[bytes], span: Span) -> Iterator[bytes]:
-    at = file.seek(span.start)
-    while at < span.stop and (line := file.readline()):
-        yield line
-        at += len(line)
+def _within(path: Path, span: Span) -> IO[bytes]:
+    """Return the lines of a span as a file; no more is read."""
+    with path.open("rb") as file:
+        file.seek(span.start)
+        return io.BytesIO(file.read(span.stop - span.start))
 
 
 def _single(path: Path) -> Record:

@@ -10,6 +10,7 @@ ways.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -112,6 +113,7 @@ class PlainRows:
         return True
 
 
+@lru_cache(maxsize=32)
 def _decoder(names: tuple[str, ...]) -> msgspec.json.Decoder[Any]:
     fields = [(f"f{number}", Any, UNSET) for number in range(len(names))]
     row = msgspec.defstruct(

@@ -27,7 +27,7 @@ from labelkit.workflows.import_worker import Setup
 LARGE_BYTES = 48_000_000
 """From this size on children pay: each needs half a second of CPU to come up."""
 
-PART_BYTES = 2_000_000
+PART_BYTES = 1_000_000
 MOST_CHILDREN = 4
 """One process writes, and it cannot write more than so many others read."""
 
