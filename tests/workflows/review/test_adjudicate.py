@@ -6,6 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from labelkit.domain.person import Role
+from labelkit.domain.rates import Denominator, Measure
 from labelkit.errors import InputError, StoreError
 from labelkit.store import Store
 from labelkit.store.labels import labels_of
@@ -65,6 +66,28 @@ def test_the_queue_holds_what_people_and_judges_part_on(store: Store) -> None:
     assert effects[3] == 0
     assert [line.effect for line in lines] == sorted(effects.values(), reverse=True)
     assert [digests.index(line.trace) for line in lines][2:] == [2, 3]
+
+
+def test_a_published_mean_ranks_by_how_far_the_labels_are_apart(store: Store) -> None:
+    names = ("1", "2", "5")
+    scale = desk.CHOICE.model_copy(
+        update={"type": "ordinal", "labels": tuple(desk.definition(n, n) for n in names)}
+    )
+    mean = Measure(id="MEAN", title="Mean", question="q", within=Denominator(name="All"))
+    counted = mean.model_copy(update={"id": "CALLS", "value": "calls"})
+    scheme = desk.rubric(scale, measures=(mean, counted))
+    traces = desk.fill(store, 2, scheme)
+    sample = desk.drawn(store, 2, scheme)
+    ada = desk.person(store, "ada", Role.ADJUDICATOR)
+    for name, said in (("ana", ("1", "1")), ("bo", ("5", "2"))):
+        values = dict(zip((trace.digest for trace in traces), said, strict=True))
+        desk.label_all(store, desk.person(store, name), sample, values)
+    lines = adjudicate.queue(store, ada, sample.id)
+    # Half of the mean each, an even chance: 1 or 5 is the whole scale, 1 or 2 a quarter of it.
+    assert [(line.trace, line.effect) for line in lines] == [
+        (traces[0].digest, pytest.approx(1 / 2 * 1 / 2)),
+        (traces[1].digest, pytest.approx(1 / 2 * 1 / 2 * 1 / 4)),
+    ]
 
 
 def test_names_and_machines_stay_hidden_until_the_case_is_decided(store: Store) -> None:
