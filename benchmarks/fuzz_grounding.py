@@ -97,6 +97,20 @@ PIECES = (
     " and ",
     "respectively",
     "Section 15.05(1) ",
+    "apr\u0131l ",
+    "3 APR\u0130L 2020 ",
+    "March 5, ",
+    "12 March 2019 ",
+    "A_1:",
+    "1#a",
+    "Note 5",
+    "a.m. ",
+    "2020\u5e745\u6708",
+    "no longer ",
+    "loss of ",
+    "typically ",
+    "1,234.5 ",
+    ". ",
 )
 LENGTHS = (20, 20, 100, 100, 400, 2000)
 PER = 10_000
@@ -121,6 +135,11 @@ def structured(draw: random.Random, length: int) -> str:
             "1e" + digit * length,
             "-" * length + digit,
             "\u00a7" * length,
+            "a1" * length,
+            "a_" * (length // 2) + digit,
+            (digit + "_") * (length // 2),
+            "March " * (length // 6) + digit,
+            (digit + ".") * (length // 2),
             " " * length + "1",
         )
     )

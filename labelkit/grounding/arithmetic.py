@@ -17,6 +17,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from labelkit.grounding.value import Value
+
 _INDEX = re.compile(r"\[\d+\]")
 _OPERATIONS = ("sum", "difference", "ratio", "change", "product", "share", "average")
 ALL_OPERATIONS, SOME_OPERATIONS = 8, 16
@@ -37,6 +39,18 @@ class Computed:
     operations: tuple[str, ...]
     block: int
     few: bool
+
+    def giving(self, value: Value, digits: int) -> str | None:
+        """The operation whose result ``value`` states with so many significant digits or more."""
+        for reading in value.shown:
+            if not reading.value or reading.digits < digits:
+                continue
+            for factor in (1.0, 0.01) if value.unit == "percent" else (1.0,):
+                number = abs(float(reading.value)) * factor
+                how = self.near(number, float(reading.quantum) * factor / 2)
+                if how:
+                    return how
+        return None
 
     def near(self, number: float, slack: float) -> str | None:
         """Name of an operation whose result lies within ``slack`` of ``number``, or None."""

@@ -87,6 +87,10 @@ def compare(value: Value, target: Target, loss: bool = False) -> tuple[Grade, bo
     """
     if value.currency and target.currency and value.currency != target.currency:
         return None
+    if not loss and value.unit in {None, target.unit}:
+        first = value.readings[0]
+        if first.sure and first.value == target.value:
+            return "exact", True
     best: tuple[Grade, bool] | None = None
     for reading, sure in _candidates(value, target, loss):
         grade = _grade(reading, target)

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from labelkit.grounding.compare import Target, announced
 from labelkit.grounding.folding import fold_values, has_digit
-from labelkit.grounding.numbers import MAX_DIGITS, Reading, as_decimal
+from labelkit.grounding.numbers import MAX_DIGITS, as_decimal
 from labelkit.grounding.payloads import MOST_LEAVES, as_json, leaves
 from labelkit.grounding.times import When, find_times
 from labelkit.grounding.units import dimension
@@ -30,13 +30,8 @@ MOST_RUNS = 400
 _KEPT_LENGTH = 20_000
 _KEPT_PAYLOADS = 512
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-# Leaves the digits and points of a plain text and a blank for the rest; commas go.
-_DIGITS_ALONE = str.maketrans(
-    {
-        sign: "" if sign == "," else sign if sign in "0123456789." else " "
-        for sign in map(chr, range(128))
-    }
-)
+# Every sign of a plain text but digits and points becomes a blank.
+_DIGITS_ALONE = bytes(c if chr(c) in "0123456789." else ord(" ") for c in range(256))
 SHARES = frozenset({"percent", "bps", "fraction"})
 _FACTORS = (1.0, 0.01, 0.0001, 100.0)
 _ONE = (1.0,)
@@ -83,12 +78,6 @@ def target_of(figure: Figure) -> Target:
     return Target.of(as_decimal(raw) or Decimal(0), path)
 
 
-def shown(value: Value) -> tuple[Reading, ...]:
-    """The readings of a value with and without its magnitude word."""
-    same = value.unscaled is value.readings or value.unscaled == value.readings
-    return value.readings if same else (*value.readings, *value.unscaled)
-
-
 class Reach:
     """The sizes that a value could state: its readings, each with the room of its last digit.
 
@@ -103,7 +92,7 @@ class Reach:
         self.endless = False
         self.dimension: str | None = None
         share = value.unit in SHARES
-        for reading in shown(value):
+        for reading in value.shown:
             at = abs(float(reading.value))
             slack = 0.6 * float(reading.quantum) + 1e-9 * at
             if not isfinite(at + slack):
@@ -191,8 +180,10 @@ class GivenText:
         """Every different run of digits, thousands commas left out, in order."""
         if not self.folded.isascii():
             return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
+        # Several times faster than an expression that finds digits.
+        alone = self.folded.encode("ascii").translate(_DIGITS_ALONE, b",").decode("ascii")
         found: list[str] = []
-        for piece in dict.fromkeys(self.folded.translate(_DIGITS_ALONE).split()):
+        for piece in dict.fromkeys(alone.split()):
             if "." in piece:
                 found += _DIGITS.findall(piece)
             else:
@@ -285,20 +276,22 @@ def _plain_size(whole: int) -> float:
         return inf
 
 
-_payloads: OrderedDict[int, tuple[Any, GivenPayload]] = OrderedDict()
+_payloads: OrderedDict[int, tuple[Any, GivenPayload | None]] = OrderedDict()
 
 
 def given_payload(value: Any) -> GivenPayload:
-    """Return the index of a payload; the one of the same object is built once.
+    """Return the index of a payload; it is kept from the second time that it is asked for.
 
     Payloads are frozen data. An object is held as long as its index, so that no other object can
-    come to stand at its address.
+    come to stand at its address. Where every row has a task of its own nothing comes by again, and
+    keeping the indexes would only crowd the memory.
     """
-    known = _payloads.get(id(value))
-    if known is not None:
+    place = id(value)
+    known = _payloads.get(place)
+    if known is not None and known[1] is not None:
         return known[1]
     made = GivenPayload(value)
-    _payloads[id(value)] = value, made
+    _payloads[place] = value, made if known else None
     if len(_payloads) > _KEPT_PAYLOADS:
         _payloads.popitem(last=False)
     return made

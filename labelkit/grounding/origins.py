@@ -24,12 +24,11 @@ from labelkit.grounding.given import (
     given_payload,
     given_result,
     given_text,
-    shown,
     target_of,
 )
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.stance import hedged, tells_a_loss
-from labelkit.grounding.times import When
+from labelkit.grounding.times import When, may_hold
 from labelkit.grounding.values import Value, identifier
 
 Source = Literal["payload", "question", "tool_result", "derived", "nowhere"]
@@ -62,15 +61,14 @@ class EvidenceBase:
     """Everything the model was given, looked up by value.
 
     Numbers of payloads are looked up at once; texts are read closely only when a value of the
-    answer is not found among those, because most answers never need it. ``cut`` says
-    that something was too large to be read to its end, so that
-    "nowhere" may be wrong.
+    answer is not found among those, because most answers never need it. ``cut`` says that
+    something was too large to be read to its end, so that "nowhere" may be wrong.
     """
 
     __slots__ = (
         "_blob", "_computed", "_everything", "_exact", "_known", "_payloads", "_questions",
-        "_ranked", "_read", "_seconds", "_sources", "_squeezed", "_stated", "_texts", "_whens",
-        "cut",
+        "_ranked", "_read", "_seconds", "_sources", "_squeezed", "_stated", "_texts", "_undated",
+        "_whens", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -82,6 +80,7 @@ class EvidenceBase:
         self._ranked: list[tuple[Ranked, Source]] = []
         self._stated: list[Figure] = []
         self._whens: list[tuple[When, Origin]] = []
+        self._undated: list[tuple[GivenText, Origin]] | None = None
         self._exact: dict[Decimal, Origin] = {}
         self._known: dict[str, Origin] = {}
         self._seconds: dict[Decimal, Origin] = {}
@@ -121,10 +120,10 @@ class EvidenceBase:
 
     def _read_texts(self, value: Value) -> Level | None:
         """Read the texts as closely as ``value`` needs; how closely, where that is new."""
-        level: Level = "values"
         if value.kind == "datetime":
-            level = "times"
-        elif value.kind == "identifier" or (
+            return "times" if self._read_times(value) else None
+        level: Level = "values"
+        if value.kind == "identifier" or (
             value.kind == "number"
             and value.unit in {None, "percent"}
             and value.unscaled == value.readings
@@ -133,9 +132,7 @@ class EvidenceBase:
         if level in self._read or not self._texts:
             return None
         self._read.add(level)
-        if level == "times":
-            self._read_times()
-        elif level == "runs":
+        if level == "runs":
             self._read_runs()
         else:
             for text, origin in self._texts:
@@ -145,12 +142,22 @@ class EvidenceBase:
             self._ranked.append((Ranked(self._stated), "question"))
         return level
 
-    def _read_times(self) -> None:
-        for text, origin in self._texts:
-            self._whens.extend((when, origin) for when in text.whens)
+    def _read_times(self, value: Value) -> bool:
+        """Read the times of the texts that may hold ``value``; whether any was left to read."""
+        if self._undated is None:
+            self._undated = list(self._texts)
+        left = []
+        for text, origin in self._undated:
+            if may_hold(text.folded, value.whens):
+                self._whens.extend((when, origin) for when in text.whens)
+            else:
+                left.append((text, origin))
+        read = len(left) < len(self._undated)
+        self._undated = left
         if len(self._whens) > _MOST_TIMES:
             self.cut = True
             del self._whens[_MOST_TIMES:]
+        return read
 
     def _read_runs(self) -> None:
         for given, source in self._payloads:
@@ -291,7 +298,7 @@ class EvidenceBase:
         return self._exact.get(number) or self._exact.get(-number) if self._exact else None
 
     def _number(self, value: Value, text: str) -> Origin | None:
-        readings = shown(value)
+        readings = value.shown
         for reading in readings:
             found = self._exactly(reading.value)
             if found:
@@ -322,13 +329,13 @@ class EvidenceBase:
     def _derived(self, value: Value) -> Origin | None:
         if self._computed is None:
             self._computed = compute(self._operands())
-        how = _result_of(value, self._computed, 2 if self._computed.few else 3)
+        how = self._computed.giving(value, 2 if self._computed.few else 3)
         return Origin("derived", how=how) if how else None
 
     def _operands(self) -> tuple[tuple[float, str], ...]:
         """The numbers that may be computed with, each with its path."""
         figures = [f for ranked, _ in self._ranked for f in ranked.figures[:_MOST_OPERANDS]]
-        return tuple((number, path) for number, path, _ in figures[:_MOST_OPERANDS])
+        return tuple([(number, path) for number, path, _ in figures[:_MOST_OPERANDS]])
 
     def follow(self, values: Sequence[Value], origins: Sequence[Origin]) -> list[Origin]:
         """Trace what was found nowhere to the computed numbers that the answer states itself.
@@ -352,24 +359,11 @@ class EvidenceBase:
         for place, value in enumerate(values):
             if out[place].source != "nowhere" or not value.readings:
                 continue
-            how = _result_of(value, compute_on(stated, operands), _DIGITS_OF_A_STEP)
+            how = compute_on(stated, operands).giving(value, _DIGITS_OF_A_STEP)
             if how:
                 out[place] = Origin("derived", how=how)
                 stated.append(float(value.readings[0].value))
         return out
-
-
-def _result_of(value: Value, computed: Computed, digits: int) -> str | None:
-    """The operation whose result ``value`` states with so many significant digits or more."""
-    for reading in shown(value):
-        if not reading.value or reading.digits < digits:
-            continue
-        for factor in (1.0, 0.01) if value.unit == "percent" else (1.0,):
-            number = abs(float(reading.value)) * factor
-            how = computed.near(number, float(reading.quantum) * factor / 2)
-            if how:
-                return how
-    return None
 
 
 def _squeeze(lowered: str) -> str:

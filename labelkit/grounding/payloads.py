@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -19,16 +20,17 @@ def leaves(value: Any) -> list[tuple[str, Any]]:
     Paths are written ``$.items[0].price``. An empty object or list has no leaf.
     """
     found: list[tuple[str, Any]] = []
-    stack = [("$", value)]
-    while stack:
-        path, node = stack.pop()
-        if type(node) not in _SCALARS and isinstance(node, _NESTS):
-            stack.extend(reversed(_children(path, node)))
-            continue
-        found.append((path, node))
-        if len(found) >= MOST_LEAVES:
-            break
-    return found
+    stack: list[Iterator[tuple[str, Any]]] = [iter((("$", value),))]
+    while stack and len(found) < MOST_LEAVES:
+        for leaf in stack[-1]:
+            node = leaf[1]
+            if type(node) not in _SCALARS and isinstance(node, _NESTS):
+                stack.append(iter(_children(leaf[0], node)))
+                break
+            found.append(leaf)
+        else:
+            stack.pop()
+    return found[:MOST_LEAVES]
 
 
 def _children(path: str, node: Any) -> list[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Any
 
+from labelkit.grounding.hints import holds_any
 from labelkit.grounding.visible import strip_reasoning
 
 _MARKERS = re.compile(
@@ -36,7 +37,7 @@ def calls_in_text(content: str, tools: Collection[str]) -> list[tuple[str, str]]
     ``tools`` are the declared names; the plain form ``name(key="value")`` counts only for them,
     because ordinary prose and code are full of it.
     """
-    if not any(c in content for c in "{(<"):
+    if not holds_any(content, "{(<"):
         return []
     visible = strip_reasoning(content)
     # What follows a marker is a JSON object; only ``<function=name>`` says something without one.

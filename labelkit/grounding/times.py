@@ -8,7 +8,7 @@ through the IANA data: by abbreviation, offset, or the name of a city (``Tokyo t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
@@ -212,12 +212,8 @@ def _month(name: str) -> int:
 
 def _date_readings(m: re.Match[str]) -> list[When]:
     if m["y1"]:
-        date_part = When(int(m["y1"]), int(m["m1"]), _int(m["d1"]))
-        if m["h1"]:
-            date_part = date_part._replace(
-                hour=int(m["h1"]), minute=int(m["mi1"]), second=_int(m["s1"])
-            )
-        return [date_part]
+        year, month, day, hour, minute, second = m.group("y1", "m1", "d1", "h1", "mi1", "s1")
+        return [When(int(year), int(month), _int(day), _int(hour), _int(minute), _int(second))]
     if m["m2"]:
         return [When(_int(m["y2"]), _month(m["m2"]), int(m["d2"]))]
     if m["m3"]:
@@ -317,6 +313,24 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
         found.append((m.start(), end, readings))
     found.sort(key=lambda f: f[0])
     yield from _joined(text, found)
+
+
+def may_hold(text: str, whens: Sequence[When]) -> bool:
+    """Whether a folded text may state one of these times; a quick look.
+
+    A date of digits has its year, and so no text without the year or the name of a month states
+    a date. A clock time says nothing: it may be that of another zone.
+    """
+    if not text.isascii():
+        return True
+    lowered: str | None = None
+    for when in whens:
+        if when.timed or when.year is None or when.month is None or f"{when.year:04d}" in text:
+            return True
+        lowered = text.lower() if lowered is None else lowered
+        if _names_a_month(lowered):
+            return True
+    return False
 
 
 def _with_zone(text: str, end: int, readings: list[When]) -> tuple[int, list[When]]:

@@ -31,6 +31,13 @@ class Value(NamedTuple):
     canonical: str = ""
     written_unit: str = ""
 
+    @property
+    def shown(self) -> tuple[Reading, ...]:
+        """The readings with and without the magnitude word; ``readings`` where there is none."""
+        if self.unscaled is self.readings or self.unscaled == self.readings:
+            return self.readings
+        return (*self.readings, *self.unscaled)
+
 
 class Claims:
     """Ranges already taken by an earlier pass."""

@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from operator import attrgetter
 
 from labelkit.grounding.durations import find_durations
 from labelkit.grounding.folding import fold_values, has_digit
@@ -90,6 +91,8 @@ _TOKEN_SIGN = re.compile(
 _TOKEN_DIGIT = re.compile(
     r"\d(?:(?=[-_/.:#]?[A-Za-z]|[-_/:#]\d)|(?<=[A-Za-z].)|(?<=[A-Za-z][-_/.:#].))"
 )
+_START = attrgetter("start")
+_SEPARATORS = re.compile(r"[-_/.:# ]")
 _NUMBERED_NO = re.compile(r"No\.? ?\d")
 
 
@@ -189,7 +192,7 @@ def _scan(text: str) -> list[Value]:
             found.append(value)
             if len(found) >= MOST_VALUES:
                 break
-    found.sort(key=lambda v: v.start)
+    found.sort(key=_START)
     return found
 
 
@@ -291,4 +294,4 @@ def _tokens(text: str) -> Iterator[re.Match[str]]:
 def identifier(text: str) -> str:
     """Return the comparable form of an identifier: case and separators do not matter."""
     plain = text.lower().removeprefix("no.").removeprefix("no ").strip()
-    return re.sub(r"[-_/.:# ]", "", plain)
+    return _SEPARATORS.sub("", plain)

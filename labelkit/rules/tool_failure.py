@@ -115,7 +115,8 @@ def _required(row: _Row, strict: bool) -> Ruling:  # noqa: PLR0911 (an ordered d
     if not expected:
         return row.ruling(None, "no_reference")
     executed = [c for c in row.calls if c.status == "executed"]
-    missing = [e for e in expected if not any(c.name == e.name for c in executed)]
+    done = {c.name for c in executed}
+    missing = [e for e in expected if e.name not in done]
     if missing:
         if len(missing) < len(expected):
             return row.ruling(None, "some_calls_missing")
@@ -128,8 +129,7 @@ def _required(row: _Row, strict: bool) -> Ruling:  # noqa: PLR0911 (an ordered d
     if not row.answer:
         return row.ruling("result_ignore", "no_text", *flags)
     names = {e.name for e in expected}
-    mine = [c for c in executed if c.name in names]
-    if all(_failed(c, row.task) for c in mine):
+    if all(_failed(c, row.task) for c in executed if c.name in names):
         return row.ruling(None, "tool_error", *flags)
     if not (row.task.reference.must_contain or row.task.reference.answer_key):
         return row.ruling(None, "no_reference", *flags)
