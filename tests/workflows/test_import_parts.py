@@ -17,15 +17,17 @@ from sqlalchemy import select
 
 from labelkit.errors import FormatError
 from labelkit.formats.reader import ReadOptions
-from labelkit.formats.registry import read_file, reader_named
+from labelkit.formats.registry import read_file
 from labelkit.store import Store
 from labelkit.store.tables import TASK, TRACE, TRACE_BODY
-from labelkit.workflows import children, import_parts
+from labelkit.workflows import children, import_parts, ingest
 from labelkit.workflows.import_parts import Parts
 from labelkit.workflows.ingest import Imported, import_file
+from tests.acceptance.inprocess import Cli, cli
 from tests.formats.test_parts import LINES, row, told, tools, write
 
-CHAT = reader_named("openai-chat")
+__all__ = ["cli"]
+
 OPTIONS = ReadOptions(texts=True)
 
 
@@ -208,6 +210,23 @@ def test_large_files_take_every_core(many: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(import_parts, "cores", lambda cores=cores: cores)
         assert Parts()._count(many) == children_of
     assert Parts()._count(many.with_name("missing")) == 0
+
+
+def test_the_command_says_how_many_processes(
+    many: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int | None] = []
+
+    class Seen(Parts):
+        def __init__(self, processes: int | None = None) -> None:
+            asked.append(processes)
+            super().__init__(processes)
+
+    monkeypatch.setattr(ingest, "Parts", Seen)
+    first = cli("import", str(many), "--processes", "2")
+    again = cli("import", str(many))
+    assert (first.code, again.code) == (0, 0)
+    assert asked == [2, None]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
