@@ -137,6 +137,14 @@ def test_signing_out_forgets_the_session(serve: Callable[..., TestClient], url: 
     assert client.get("/").status_code == 303
 
 
+def test_two_servers_on_one_store_know_each_others_sessions(
+    serve: Callable[..., TestClient], url: str
+) -> None:
+    one, other = serve(url), serve(url)
+    other.cookies = signed_in(one).cookies
+    assert other.get("/").status_code == 200
+
+
 def test_a_form_of_another_site_is_refused(serve: Callable[..., TestClient], url: str) -> None:
     client = serve(url)
     data = {"name": "Ada", "passphrase": WORD}

@@ -17,6 +17,8 @@ ALLOWED = ("labelkit.workflows", "labelkit.domain", "labelkit.settings")
 READS_MARKUP = {
     *("markdown", "write", "caption", "info", "warning", "error", "success", "exception"),
     *("toast", "metric", "table", "expander", "radio", "popover", "latex", "json", "title"),
+    # Verbatim, but it colours: half a megabyte stops the browser for a second, 30 MB for good.
+    "code",
 }
 
 
@@ -47,6 +49,26 @@ def test_nothing_that_reads_markup_is_called(path: Path) -> None:
             assert not (node.value.id == "st" and node.attr in READS_MARKUP), node.attr
         if isinstance(node, ast.keyword):
             assert node.arg not in {"help", "unsafe_allow_html"}, f"{name_of(path)}: {node.arg}"
+
+
+def test_one_page_refreshes_itself_and_no_part_of_it_does_so_again() -> None:
+    """Timers within timers leave a white page; callbacks are lost without a key."""
+    timed = [
+        node
+        for path in PAGES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and any("run_every" in ast.unparse(one) for one in node.decorator_list)
+    ]
+    assert [node.name for node in timed] == ["work"]
+    assert "fragment" not in "".join(ast.unparse(line) for line in timed[0].body)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_every_button_has_a_key_of_its_own(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.button":
+            assert "key" in {word.arg for word in node.keywords}, ast.unparse(node)
 
 
 def test_scripts_set_texts_and_never_markup() -> None:

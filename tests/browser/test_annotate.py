@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
@@ -375,6 +376,10 @@ def test_the_sign_in_page_leads_to_the_desk_and_out_again(
         desk.ready()
         page.reload()
         desk.ready()
+        (cookie,) = [c for c in page.context.cookies() if c["name"] == "labelkit_session"]
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+        # It outlives the browser, and not the hours of the settings.
+        assert cookie["expires"] - time.time() == pytest.approx(12 * 3600, abs=900)
         page.get_by_role("link", name="Sign out").click()
         page.get_by_label("Passphrase").wait_for()
         page.goto(place.address)
