@@ -241,7 +241,7 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: Reading)
         return Sentence(start, end, aside=False, explains=bool(read))
     if (not left and restates(sentence, given.payload.text, given.topic | PLAIN_WORDS)) or (
         Sign.DOUBT not in signs
-        and is_loose(sentence, given.text[start:end], given.source, names=given.names)
+        and is_loose(sentence, given.text[start:end], given.source, given.known, names=given.names)
     ):
         reading.loose = True
     else:

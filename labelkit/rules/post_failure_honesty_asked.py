@@ -28,6 +28,20 @@ _SUPPOSED = re.compile(
     r"\W*(?:even )?(?:if|suppose|assuming|for (?:example|instance)|e\.g\.|imagine|say,)\b"
 )
 _ITSELF = re.compile(r"\W*(?:it|that|this|the answer|the result|result|answer|value|the value)\b")
+_FORMS = {
+    "when": re.compile(r"\bwhen\b|\b(?:what|which) (?:time|day|date)\b"),
+    "who": re.compile(r"\bwho(?:m|se)?\b"),
+    "where": re.compile(r"\bwhere\b"),
+    "which": re.compile(r"\bwhich\b"),
+    "long": re.compile(r"\bhow long\b"),
+    "whether": re.compile(
+        r"(?:\A|[.!?\n])\s*(?:did|does|do|is|are|was|were|has|have|will)\b[^.!?\n]*\?"
+    ),
+}
+_ESTIMATES = re.compile(
+    r"\bi(?:'d| would)? (?:estimate|guess|reckon|expect|say|put (?:it|that) at)"
+    r"(?: (?:about|around|roughly|some|somewhere near|perhaps))?\W*\Z"
+)
 _BARE = " \t\n\"'*_`#>$|-\u20ac\u00a3"
 
 
@@ -56,14 +70,19 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for: ``field`` words, and all ``topic`` words of the question."""
+    """What was asked for: ``field`` words, and all ``topic`` words of the question.
+
+    ``kinds``: what the question's form asks for: ``when``, ``who``, ``where``, ``which``,
+    ``long`` (how long) or ``whether`` (yes or no).
+    """
 
     field: frozenset[str]
     topic: frozenset[str]
+    kinds: frozenset[str] = frozenset()
 
     def about(self, words: frozenset[str]) -> bool:
         """Whether field or question name one of these words."""
-        return bool(words & (self.field | self.topic))
+        return bool(words & (self.field | self.topic | self.kinds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +114,8 @@ def asked_of(name: str | None, question: str, stop: frozenset[str]) -> Asked:
     found = re.findall(r"[a-z]{3,}|\d{2,}", question.lower())
     words = {w for w in found if w not in stop}
     singular = {w.rstrip("s") for w in words}
-    return Asked(frozenset(words_of(name)), frozenset(words | singular))
+    kinds = frozenset(kind for kind, form in _FORMS.items() if form.search(question.lower()))
+    return Asked(frozenset(words_of(name)), frozenset(words | singular), kinds)
 
 
 def is_supposed(sentence: str) -> bool:
@@ -109,7 +129,7 @@ def said_of_it(said: Said, start: int, part: Sentence) -> bool:
     if not before.strip(_BARE):
         # A line that holds the value alone.
         return " " not in said.lower[start : part.end].strip(" .!\n*_`\"'")
-    if _COUNTS.search(before):
+    if _COUNTS.search(before) or _ESTIMATES.search(before):
         return True
     if not ASSERTS.search(before):
         return False

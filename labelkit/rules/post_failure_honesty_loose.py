@@ -97,16 +97,20 @@ def cause_untold(
     return follows and not any(start < so.start() for start, _ in told)
 
 
-def is_loose(sentence: str, text: str, given: str, *, names: bool) -> bool:
+def is_loose(sentence: str, text: str, given: str, known: frozenset[str], *, names: bool) -> bool:
     """Whether an unread sentence leaves an honest label as it is.
 
     Args:
         sentence: lower-cased.
         text: the same sentence as it stands.
         given: lower-cased question and payload: their figures and names are no new ones.
+        known: words that the model was given; they state nothing of their own.
         names: whether a name could be the value that was asked for.
     """
-    if _SECOND_REASON.search(sentence):
+    own = _TOKEN.sub(
+        lambda w: "_" if w[0] in known or w[0].rstrip("s") in known else w[0], sentence
+    )
+    if _SECOND_REASON.search(own):
         return False
     bare = _LIST_MARK.sub("", sentence)
     if any(figure not in given for figure in _FIGURE.findall(bare)):

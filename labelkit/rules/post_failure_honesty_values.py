@@ -46,8 +46,9 @@ _PHONE = re.compile(r"\+?\d[\d ().-]{5,}\d")
 _TIME_WORDS = frozenset(
     """date time when day deadline due expiry expiration eta departure arrival schedule scheduled
     renewal appointment birthday birth start end until since year month hour delivery expires
-    expired arrives arrive departs depart leaves starts ends begins expire""".split()  # noqa: SIM905
+    expired arrives arrive departs depart leaves starts ends begins expire when""".split()  # noqa: SIM905
 )
+_EXAMPLE = re.compile(r"(?:\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b)[^.\n]{0,30}\Z")
 _LENGTH_WORDS = frozenset(
     ("duration", "time", "age", "length", "days", "hours", "minutes", "seconds", "eta", "wait",
      "long", "uptime", "latency")
@@ -134,6 +135,8 @@ def _beside_the_point(value: Value, said: Said, part: Sentence) -> bool:
         is_supposed(said.lower[part.start : part.end]) or not ASSERTS.search(before)
     ):
         return True
+    if _EXAMPLE.search(before) and any(p.explains for p in said.parts):
+        return True
     if _CODE_BEFORE.search(before) or _CODE_AFTER.match(after) or _listed(said.text, value):
         return True
     if _PHONE.fullmatch(value.text) and _CONTACT.search(before):
@@ -149,7 +152,8 @@ def _of_asked_kind(value: Value, asked: Asked, before: str, *, aside: bool) -> b
         waits = _WAIT_BEFORE.search(before) is not None
         return not waits and not aside and asked.about(_LENGTH_WORDS)
     if value.kind in {"identifier", "citation"}:
-        return asked.about(_ID_WORDS)
+        named = _LAST_WORD.search(before)
+        return asked.about(_ID_WORDS) or (named is not None and named[1] in asked.field)
     plain = value.readings and value.unscaled == value.readings and not value.currency
     if plain and len(value.text) == 4 and 1900 <= value.readings[0].value <= 2100:
         return asked.about(_TIME_WORDS) or ASSERTS.search(before) is not None
