@@ -15,7 +15,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.colours import colours, ink
+from app.colours import accent, colours, ink
 from app.plain import visible
 
 STEP = 26
@@ -128,7 +128,8 @@ def over_days(spots: Sequence[Spot], title: str) -> alt.LayerChart:
     """Points with their intervals over days (``row`` is a day); one line per series."""
     series = list(dict.fromkeys(spot.series for spot in spots))
     days = sorted({spot.row for spot in spots})
-    low = min((s.low if s.low is not None else s.value for s in spots), default=0.0)
+    # The interval of a day with few labels would push everything else together: it is cut.
+    low = min((spot.value for spot in spots), default=0.0)
     scale = alt.Scale(domain=[min(0.0, low), 1.0], nice=False, clamp=True)
     base = alt.Chart(_frame(spots), height=260).encode(
         x=alt.X("row:O", sort=days, title=None, axis=_day_axis(len(days))),
@@ -213,7 +214,7 @@ def bars(named: Sequence[tuple[str, float]], title: str, *, form: str = ",.0f") 
         ),
         x=alt.X("n:Q", title=title, scale=alt.Scale(domain=[0, most * 1.12], nice=False)),
     )
-    bar = base.mark_bar(size=14, color=colours()[4])
+    bar = base.mark_bar(size=14, color=accent())
     number = base.mark_text(align="left", dx=4, color=ink()).encode(
         text=alt.Text("n:Q", format=form)
     )

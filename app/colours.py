@@ -43,6 +43,11 @@ def colours() -> list[str]:
     return list(DARK if is_dark() else LIGHT)
 
 
+def accent() -> str:
+    """Colour of what stands alone in a chart, that of buttons."""
+    return "#7C90F0" if is_dark() else "#2F4BC7"
+
+
 def ink() -> str:
     """Colour of axes and other quiet text in charts, readable on the ground."""
     return "#B4BACB" if is_dark() else "#4A5064"

@@ -20,6 +20,7 @@ from app.opened import app_settings, the_store
 from app.plain import cards, head, note, warning
 from app.who import signed_in
 from labelkit.domain.person import Person
+from labelkit.workflows.agreement_words import name_of as known_name
 from labelkit.workflows.browse import Coefficient, limits
 from labelkit.workflows.review.adjudicate import saw_labels
 from labelkit.workflows.review.live import Live, agreement, version
@@ -47,9 +48,9 @@ def live_of(person: Person, sample: str, question: str) -> Live:
     return found
 
 
-def name_of(found: Coefficient) -> str:
-    """A coefficient's name as people know it."""
-    return NAMES.get(found.name, found.name.replace("_", " ").capitalize())
+def name_of(found: Coefficient, live: Live) -> str:
+    """A coefficient's name as people know it, and as the terminal says it."""
+    return NAMES.get(found.name) or known_name(found.name, live.groups[0].scale)
 
 
 def show_cards(live: Live) -> None:
@@ -116,7 +117,7 @@ def spot(row: str, found: Coefficient, series: str = "") -> list[Spot]:
 def show_forest(live: Live) -> None:
     """Every coefficient with its interval, then Cohen's kappa of every pair."""
     whole = live.groups[0]
-    spots = [one for c in whole.coefficients for one in spot(name_of(c), c)]
+    spots = [one for c in whole.coefficients for one in spot(name_of(c, live), c)]
     if len(whole.pairs) > 1:
         for p in whole.pairs:
             spots += spot(f"{p.first} and {p.second}", p.result)
@@ -143,14 +144,17 @@ def show_time(live: Live) -> None:
     st.subheader("Agreement by day")
     said = "Agreement by day with 95% intervals; the table By day has the numbers."
     show_chart(over_days(spots, "agreement, 95% interval"), said)
-    note("A trace belongs to the day of its last label. Days without two labels are left out.")
+    note(
+        "A trace belongs to the day of its last label. Days without two labels are left out;"
+        " intervals that reach below the axis are cut."
+    )
 
 
-def coefficient_row(who: str, found: Coefficient) -> tuple[str, ...]:
+def coefficient_row(who: str, found: Coefficient, live: Live) -> tuple[str, ...]:
     """One coefficient."""
     return (
         who,
-        name_of(found),
+        name_of(found, live),
         three(found.value),
         between(found.interval),
         percent(found.observed),
@@ -197,8 +201,8 @@ def show_tables(live: Live) -> None:
     """Coefficients over all, by stratum, guideline and day."""
     columns = ("people", "coefficient", "value", "95% interval", "raw agreement", "traces")
     whole = live.groups[0]
-    rows = [coefficient_row(f"{p.first} and {p.second}", p.result) for p in whole.pairs]
-    rows += [coefficient_row("all", found) for found in whole.coefficients]
+    rows = [coefficient_row(f"{p.first} and {p.second}", p.result, live) for p in whole.pairs]
+    rows += [coefficient_row("all", found, live) for found in whole.coefficients]
     st.subheader("Every coefficient")
     grid("Every coefficient", columns, rows, key="coefficients", numbers=columns[2:])
     show_groups(live, "stratum", "By stratum")

@@ -151,7 +151,10 @@ def show(report: Report) -> None:
         show_chart(rate_chart(drawn[:CHART_ROWS]), said)
         note("Point: the rate. Bar: its 95% Wilson interval.")
     else:
-        note("No rate has any rows to divide by: this question applies to none of the traces.")
+        note(
+            "No rate has rows to divide by: nothing it is about was labelled, or the rubric is"
+            " about other traces. Choose another rubric above, or run `labelkit judge`."
+        )
     if len(drawn) > CHART_ROWS:
         note(f"The first {CHART_ROWS} of {len(drawn)} rates are drawn; the table has them all.")
     grouped = any(rate.group != "all" for rate in report.rates)

@@ -151,13 +151,9 @@ def ask_wanted() -> Wanted:
         )
     with third:
         strata = st.multiselect("Strata", STRATA, placeholder="none", key="new_strata")
-        allocation = st.selectbox(
-            "Traces over strata",
-            SPLITS,
-            key="new_allocation",
-            disabled=not strata,
-            placeholder="choose strata first",
-        )
+        allocation: AllocationMethod = "proportional"
+        if strata:
+            allocation = st.selectbox("Traces over strata", SPLITS, key="new_allocation")
     with fourth:
         n = st.number_input(
             "Traces, instead of the margin", 1, None, None, key="new_n", placeholder="by the margin"

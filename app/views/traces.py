@@ -69,26 +69,28 @@ def shows_labels(person: Person | None) -> bool:
 
 
 def ask(opened: Browser, *, labels: bool) -> tuple[Scheme | None, Choices, Filters]:
-    """Draw the filters and return what they say."""
-    first, second, third, fourth = st.columns([1.6, 1, 1, 0.8], vertical_alignment="bottom")
+    """Draw the filters and return what they say. Nobody's labels, no questions about labels."""
+    first, rest = st.columns([1.6, 2.8], vertical_alignment="bottom")
     with first:
         scheme = choose_scheme(opened)
     choices = opened.choices(scheme)
     rater, code, disagree = None, None, False
-    if labels:
+    if labels and scheme is not None:
+        second, third, fourth = rest.columns([1, 1, 0.8], vertical_alignment="bottom")
         with second:
             rater = one_of("Label of", "rater", {r: r for r in choices.raters}, "anybody")
         with third:
             code = one_of("is", "code", choices.codes if rater else {}, "anything")
         with fourth:
             disagree = st.toggle("Raters disagree", key="disagree", on_change=to_first_page)
-    text = st.text_input(
-        "Text in the trace (upper and lower case are the same)",
-        key="text",
-        on_change=to_first_page,
-        placeholder="anything",
-        max_chars=500,
-    )
+    with rest if scheme is not None and not labels else st.container():
+        text = st.text_input(
+            "Text in the trace (upper and lower case are the same)",
+            key="text",
+            on_change=to_first_page,
+            placeholder="anything",
+            max_chars=500,
+        )
     first, second, third, fourth = st.columns(4)
     with first:
         models = several("Model", "models", choices.models)
