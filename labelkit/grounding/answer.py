@@ -25,7 +25,8 @@ class Answer:
 
     ``original`` is the text as it was, ``text`` is folded, ``lower`` lower-cased at equal length;
     ``strangers`` are the values that come from nowhere, ``traps`` the numbers a model might
-    recall instead; ``tell`` returns the lower-cased texts that the model was given.
+    recall instead; ``tell`` returns the lower-cased texts that the model was given;
+    ``keys_of_time`` is the number of dates and times that are asked for.
     """
 
     original: str
@@ -37,6 +38,7 @@ class Answer:
     traps: frozenset[Decimal] = field(default_factory=frozenset)
     tell: Callable[[], str] = str
     _given: str | None = None
+    keys_of_time: int = 1
     _european: bool | None = None
     _stances: dict[tuple[int, int], Stance] = field(default_factory=dict)
 

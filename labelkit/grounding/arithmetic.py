@@ -52,6 +52,19 @@ class Computed:
                     return how
         return None
 
+    def exactly(self, number: float) -> str | None:
+        """Name of a sum or difference of few numbers that is ``number`` itself, or None."""
+        if not self.few or not isfinite(number):
+            return None
+        slack = 1e-9 * abs(number)
+        for result, operation in self.listed:
+            if abs(result - number) <= slack:
+                return operation
+        if self.table is None or self.operations[:2] != _OPERATIONS[:2]:
+            return None
+        inside = np.abs(self.table[: 2 * self.block] - number) <= slack
+        return self.operations[int(inside.argmax()) // self.block] if inside.any() else None
+
     def near(self, number: float, slack: float) -> str | None:
         """Name of an operation whose result lies within ``slack`` of ``number``, or None."""
         if not isfinite(number + slack):

@@ -12,16 +12,24 @@ from labelkit.grounding.values import Value
 _SENTENCE = re.compile(r"[.;!?](?:\s|$)|\n")
 _FORWARD = re.compile(
     r"[\s%]*(?:[A-Za-z]{1,12}\s)?(?:for|in|on|as of|at|of|during|by|per)\s+(?:the\s)?[\"'*`_(\[]*"
-    r"|\s?\([\"'*`_]*",
+    r"|\s?\([\"'*`_]*|[\s%\"'*`_]*\sthe\s[\"'*`_]*",
     re.IGNORECASE,
 )
 _ALIASES = {
     "current": ("current", "currently", "latest", "now", "present", "today"),
     "latest": ("latest", "current", "now"),
     "previous": ("previous", "previously", "prior", "last month", "down from", "up from", "before"),
+    "now": ("now", "today", "currently", "current", "present", "at the moment"),
     "prior": ("prior", "previous", "down from", "up from"),
 }
 _WORDS = re.compile(r"[A-Za-z0-9]+")
+_OF_TIME = re.compile(
+    r"\b(?:last|previous|prior|this|current|latest|today|now|yesterday|before|ago|month|year"
+    r"|quarter|week)\b",
+    re.IGNORECASE,
+)
+_CLOSE_BY = re.compile(r"[\s%\"'*`_]*")
+_LONG_NAME = 4
 _QUARTER = re.compile(r"\d{4}[- ]?[Qq](?P<no1>[1-4])|[Qq](?P<no2>[1-4])[- ]?\d{4}")
 _ORDINALS = ("first", "second", "third", "fourth")
 
@@ -74,6 +82,9 @@ def _named(wanted: str, entity: str, text: str) -> list[Mention]:
     while start >= 0 and len(found) < 200:
         end = start + len(wanted)
         before, after = text[start - 1 : start], text[end : end + 1]
+        plural = after == "s" and len(wanted) >= _LONG_NAME and wanted[-1].isalpha()
+        if plural:
+            after = text[end + 1 : end + 2]
         if not (before.isalnum() and wanted[0].isalnum()) and not (
             after.isalnum() and wanted[-1].isalnum()
         ):
@@ -109,10 +120,52 @@ def bound(
     after = [m for m in inside if m.start >= end]
     if "respectively" in text[left : right + 16]:
         return _by_order(start, inside, [v for v in numbers if left <= v.start < right])
-    if after and (not before or _FORWARD.fullmatch(text[end : after[0].start])):
+    if after and (not before or _told_after(text[end : after[0].start], after[0])):
         return after[0].entity
     above = before or [m for m in mentions if m.end <= left]
     return above[-1].entity if above else None
+
+
+def _told_after(gap: str, mention: Mention) -> bool:
+    """Whether a value is said of what follows it: ``12.4 for AA-1``, ``9,120 the month before``."""
+    if _FORWARD.fullmatch(gap):
+        return True
+    return _CLOSE_BY.fullmatch(gap) is not None and bool(_OF_TIME.search(mention.entity))
+
+
+def heading_of(text: str, start: int) -> str | None:
+    """The heading of the table column that the cell at ``start`` stands in; None outside tables."""
+    left = text.rfind("\n", 0, start) + 1
+    right = text.find("\n", start)
+    if text.count("|", left, len(text) if right < 0 else right) < 2:
+        return None
+    column = text.count("|", left, start)
+    top = _top_of_table(text, left)
+    cells = text[top : text.find("\n", top)].split("|")
+    return cells[column] if top < left and column < len(cells) else None
+
+
+def _top_of_table(text: str, left: int) -> int:
+    """Where the first line of the table begins that the line at ``left`` belongs to."""
+    top = left
+    while top > 0:
+        above = text.rfind("\n", 0, top - 1) + 1
+        if "|" not in text[above : top - 1]:
+            break
+        top = above
+    return top
+
+
+def by_a_word(names: Sequence[str], text: str) -> list[Mention]:
+    """Mentions of each thing by a word that only its own name holds: ``Halden`` (Works)."""
+    words = {name: {w for w in _WORDS.findall(name.lower()) if len(w) > 2} for name in names}
+    found: list[Mention] = []
+    for name, mine in words.items():
+        others = set().union(*(w for other, w in words.items() if other != name))
+        for word in sorted(mine - others):
+            if not word.isdigit():
+                found.extend(_named(word, name, text))
+    return found
 
 
 def _table(text: str, start: int, left: int, right: int, mentions: Sequence[Mention]) -> str | None:
@@ -122,12 +175,7 @@ def _table(text: str, start: int, left: int, right: int, mentions: Sequence[Ment
     if in_row:
         return None
     column = text.count("|", left, start)
-    top = left
-    while top > 0:
-        above = text.rfind("\n", 0, top - 1) + 1
-        if "|" not in text[above : top - 1]:
-            break
-        top = above
+    top = _top_of_table(text, left)
     head_end = text.find("\n", top)
     for mention in mentions:
         if top <= mention.start < head_end and text.count("|", top, mention.start) == column:

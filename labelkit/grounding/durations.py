@@ -11,6 +11,7 @@ from labelkit.grounding.units import convert, unit_of
 
 _DURATION_UNIT = (
     r"days?|d|hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|s|weeks?|months?|years?|yrs?"
+    r"|ms|msecs?|milliseconds?"
 )
 _DURATION = re.compile(
     rf"(?<![A-Za-z0-9_.])(?<!\d,)(?:\d{{1,3}}(?:,\d{{3}}){{1,3}}(?:\.\d{{1,6}})?"

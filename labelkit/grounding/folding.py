@@ -29,8 +29,26 @@ _DIGIT = re.compile(r"\d")
 _SHORT = 64
 _ODD_SPACE = re.compile(r"[^\S ]\s*| \s+")
 _QUOTE_PIECES = re.compile(f"[{_ZERO_WIDTH}\\s]+|{_CLUSTER}")
-_VALUE_PIECES = re.compile(f"[{_ZERO_WIDTH}]+|[\u2070\u00b9\u00b2\u00b3\u2074-\u207b]+|{_CLUSTER}")
+_VALUE_PIECES = re.compile(
+    f"\u2212[\u00a0\u2007\u2009\u202f](?=\\d)|[{_ZERO_WIDTH}]+|[\u2070\u00b9\u00b2\u00b3\u2074-\u207b]+|{_CLUSTER}"
+)
 _REMOVED = re.compile(f"[{_ZERO_WIDTH}]+")
+# What LaTeX writes for a sign or a space of a number, and the dollars around a formula (they hold
+# a backslash, a power or a group in braces, so that they are no currency).
+_LATEX = (
+    r"\\(?:times|cdot|ast)(?![A-Za-z])|\\[,;: ]|\\[%$#&_]|\\(?:approx|sim)(?![A-Za-z])|\{,\}"
+    r"|\\(?:text|mathrm|mathbf|textbf|operatorname)\{[^{}\n]{0,80}\}"
+    r"|(?<![\\\w$])\$(?=[^$\n]{0,80}?[\\^{][^$\n]{0,120}\$)"
+)
+_LATEX_SIGN = re.compile(r"\\[A-Za-z,;: %$_#&]|\{,\}")
+_LATEX_PIECES = re.compile(_LATEX)
+_LATEX_OR_VALUE = re.compile(f"{_LATEX}|{_VALUE_PIECES.pattern}")
+_LATEX_SIGNS = {
+    "\\times": "x", "\\cdot": "x", "\\ast": "x", "{,}": ",", "\\approx": "\u2248", "\\sim": "~",
+    "$": " ",
+}  # fmt: skip
+# A minus sign apart from its number by a hard space: a dash would be no U+2212.
+_MINUS_APART = re.compile("\u2212[\u00a0\u2007\u2009\u202f](?=\\d)")
 # Dashes that stand for a minus or a range, and signs NFKC leaves apart. The hard spaces that group
 # digits stay apart from ordinary spaces: 12 345 may be two numbers, 12\u00a0345 is one.
 _VALUE_SIGNS = {
@@ -131,6 +149,19 @@ def _quote_piece(piece: str) -> str:
     return unicodedata.normalize("NFKC", piece)
 
 
+def _latex_piece(piece: str) -> str:
+    first = piece[0]
+    if first not in "\\{$":
+        return _value_piece(piece)
+    sign = _LATEX_SIGNS.get(piece)
+    if sign is not None:
+        return sign
+    if piece.endswith("}"):
+        return piece[piece.index("{") + 1 : -1]
+    # A thin space groups the digits of one number, as a hard space does.
+    return "\u00a0" if piece[1] in ",;: " else piece[1:]
+
+
 def _value_piece(piece: str) -> str:
     first = piece[0]
     if first in _VALUE_SIGNS:
@@ -169,9 +200,11 @@ _SWAPPED = re.compile("[" + re.escape("".join(map(chr, _EVENLY))) + "]")
 
 def fold_values(text: str) -> Folded:
     """Fold for reading values: NFKC, one minus sign, straight quotes, exponents as ``^-7``."""
+    if ("\\" in text or "{,}" in text) and _LATEX_SIGN.search(text):
+        return _fold_latex(text)
     if text.isascii():
         return Folded(text)
-    if _EVEN.fullmatch(text):
+    if _EVEN.fullmatch(text) and not _MINUS_APART.search(text):
         return Folded(text.translate(_EVENLY) if _SWAPPED.search(text) else text)
     return _fold_values(text)
 
@@ -179,3 +212,10 @@ def fold_values(text: str) -> Folded:
 @lru_cache(maxsize=64)
 def _fold_values(text: str) -> Folded:
     return _replace(text, _VALUE_PIECES, _value_piece)
+
+
+@lru_cache(maxsize=64)
+def _fold_latex(text: str) -> Folded:
+    if text.isascii():
+        return _replace(text, _LATEX_PIECES, _latex_piece)
+    return _replace(text, _LATEX_OR_VALUE, _latex_piece)

@@ -13,19 +13,16 @@ from typing import Any, Literal
 
 from labelkit.domain.task import KeyValue
 from labelkit.grounding.answer import Answer, read_answer
+from labelkit.grounding.booleans import other_polarity, polarity_of
 from labelkit.grounding.compare import Target, compare, far
 from labelkit.grounding.coordination import others_named
 from labelkit.grounding.folding import fold_values
+from labelkit.grounding.match_times import match_datetime, match_duration
 from labelkit.grounding.mentions import Match, Verdict, decide
 from labelkit.grounding.numbers import as_decimal
-from labelkit.grounding.spelled import NUMBER_WORDS, SPELLED_TIME, spells_a_number
-from labelkit.grounding.stance import (
-    clause_before,
-    hedged,
-    tells_a_loss,
-)
-from labelkit.grounding.times import When, read_time, zone_named
-from labelkit.grounding.units import convert, unit_in_path, unit_of
+from labelkit.grounding.other_forms import cited_form, other_form, unmarked
+from labelkit.grounding.spelled import NUMBER_WORDS, spelled_values, spells_a_number
+from labelkit.grounding.stance import clause_before, hedged, tells_a_loss
 from labelkit.grounding.values import Value, cites, identifier, scan
 from labelkit.grounding.wording import (
     occurrences,
@@ -44,10 +41,12 @@ _AS_FRACTION = re.compile(r"\b(?:fraction|proportion|ratio|decimal)\b")
 _LEFT_OUT = re.compile(
     r"\b(?:no|without|excluding|except(?: for)?|free of|not|nor|neither|lacks?)\s(?:any\s)?$"
 )
-_LABEL = re.compile(
-    r"([a-z][\w ]{0,30}?)[\"'`*]*\s?(?:\(([a-z]{1,8})\))?[\"'`*]*\s?[:=|]\s*[\"'`*]*$"
-)
-_LABEL_REACH = 48
+_OUT = "named as left out"
+_NON = ("non-", "non ")
+_LETTER = re.compile(r"[a-z]", re.IGNORECASE)
+_VERBS = frozenset({
+    "needs", "requires", "includes", "supports", "allows", "accepts", "covers", "offers", "exists",
+})  # fmt: skip
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -91,8 +90,10 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
         elif grade != "loose" or hedged(answer.text, value.start):
             weak.append((value.start, value.end))
     good = good or _other_whole(wanted, answer)
-    if not good and not weak and spells_a_number(answer.lower):
-        return Match("unsure", why="numbers are spelled out")
+    if not good and not weak:
+        good = _in_words(target, answer) or _as_a_year(target, answer)
+        if not good and spells_a_number(answer.lower):
+            return Match("unsure", why="numbers are spelled out")
     return decide(key, answer, rivals, good, weak, numeric=True)
 
 
@@ -103,144 +104,74 @@ def _as_asked(value: Value, target: Target, answer: Answer) -> bool:
 
 
 def _other_whole(wanted: Decimal, answer: Answer) -> list[tuple[int, int]]:
-    """Places where a whole number is spelled, or written with plain spaces.
+    """Places where a small number is spelled, or a large one is written with plain spaces.
 
     ``51 234`` may be two numbers, unless it is the very number that is wanted.
     """
-    if wanted != wanted.to_integral_value():
-        return []
-    if 0 <= wanted <= 20:
+    whole = wanted == wanted.to_integral_value()
+    if whole and 0 <= wanted <= 20:
         return list(occurrences(NUMBER_WORDS[int(wanted)], answer.lower))
     if not 1000 <= abs(wanted) < 10**15:
         return []
     spaced = re.escape(f"{abs(int(wanted)):,d}".replace(",", " "))
-    return [m.span() for m in re.finditer(rf"(?<![\d.,-]){spaced}(?![\d,]|\.\d)", answer.text)]
+    digits = f"{abs(wanted):f}".partition(".")[2].rstrip("0")
+    tail = rf"[.,]{digits}0*(?!\d)" if digits else r"(?![\d,]|\.\d)"
+    return [m.span() for m in re.finditer(rf"(?<![\d.,-]){spaced}{tail}", answer.text)]
+
+
+def _in_words(target: Target, answer: Answer) -> list[tuple[int, int]]:
+    """Places where the number is written in words: ``twenty-four``, ``five percent``."""
+    found = []
+    for value in spelled_values(answer.lower):
+        graded = compare(value, target, tells_a_loss(answer.lower, value.start))
+        if graded is not None and graded[0] != "loose" and graded[1]:
+            found.append((value.start, value.end))
+    return found
+
+
+def _as_a_year(target: Target, answer: Answer) -> list[tuple[int, int]]:
+    """Places where the number is the year of a date."""
+    if target.unit or target.currency or not 1000 <= target.value <= 2100:
+        return []
+    return [
+        (v.start, v.end)
+        for v in answer.values
+        if any(w.year == target.value for w in v.whens)
+        and _LETTER.search(v.text)
+        and len(answer.text) > 2 * len(v.text)
+    ]
 
 
 def _datetime(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
-    given = read_time(str(key.value))
-    if given is None:
-        return _text(key, answer, rivals)
-    asked = zone_named(key.ask_tz) if key.ask_tz else None
-    local = (given.in_zone(asked) if asked else None) or given
-    good: list[tuple[int, int]] = []
-    weak: list[tuple[int, int]] = []
-    for value in answer.values:
-        for when in value.whens:
-            verdict = _time_verdict(when, given, local, asked is not None)
-            if verdict == "match":
-                (weak if when.alternative else good).append((value.start, value.end))
-            elif verdict == "unsure":
-                weak.append((value.start, value.end))
-    if not good and local.year and local.month and local.day:
-        # 20260419 is no date to a reader of numbers, unless it is the very one that is wanted.
-        digits = f"{local.year:04d}{local.month:02d}{local.day:02d}"
-        (weak if local.timed else good).extend(
-            m.span() for m in re.finditer(rf"(?<!\d){digits}(?!\d)", answer.text)
-        )
-    return decide(key, answer, rivals, good, weak)
-
-
-def _time_verdict(when: When, given: When, local: When, asked: bool) -> Verdict:
-    if when.month is None and when.day is None and not when.timed:
-        return "no"
-    here, there = when.instant(), given.instant()
-    if here is not None and there is not None:
-        seconds = abs((here - there).total_seconds())
-        if seconds >= 60 or (when.second and seconds):
-            return "no"
-        # The right instant on another clock than the one asked for is only half an answer.
-        return "match" if not asked or when.agrees(local) else "unsure"
-    if not when.agrees(local):
-        return "no"
-    partial = (
-        (given.timed and not when.timed)
-        or (given.dated and not when.dated)
-        or (given.day is not None and not when.day and when.dated)
-    )
-    return "unsure" if partial else "match"
+    return match_datetime(key, answer, rivals) or _text(key, answer, rivals)
 
 
 def _duration(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
-    amount = as_decimal(key.value)
-    unit = unit_of(key.unit) or unit_in_path(key.path)
-    if amount is None:
-        stated = [v for v in scan(str(key.value)) if v.seconds]
-        if len(stated) != 1 or stated[0].seconds is None:
-            return _text(key, answer, rivals)
-        amount, unit = stated[0].seconds.value, "mo" if stated[0].unit in {"mo", "yr"} else "s"
-    if unit is None:
-        return Match("unsure", why="the key names no unit")
-    base = "mo" if unit in {"mo", "yr"} else "s"
-    wanted = convert(amount, "min" if unit == "m" else unit, base) or Decimal(0)
-    good: list[tuple[int, int]] = []
-    weak: list[tuple[int, int]] = []
-    for value in answer.values:
-        if base == "s" and _on_a_clock(value) == wanted:
-            # 1:35 may be an hour and a half, or a time of day.
-            weak.append((value.start, value.end))
-        if value.seconds is None or (value.unit in {"mo", "yr"}) != (base == "mo"):
-            continue
-        step = convert(value.seconds.quantum, value.unit or base, base) or Decimal(1)
-        distance = abs(value.seconds.value - wanted)
-        if not distance or (distance * 2 <= step and value.seconds.digits >= 3):
-            good.append((value.start, value.end))
-        elif distance * 2 <= step or (distance <= step and hedged(answer.text, value.start)):
-            weak.append((value.start, value.end))
-    _add_bare(key, answer, (wanted, unit, base), good, weak)
-    if not good and not weak and SPELLED_TIME.search(answer.lower):
-        return Match("unsure", why="numbers are spelled out")
-    return decide(key, answer, rivals, good, weak)
+    return match_duration(key, answer, rivals) or _text(key, answer, rivals)
 
 
-def _add_bare(
-    key: KeyValue,
-    answer: Answer,
-    target: tuple[Decimal, str, str],
-    good: list[tuple[int, int]],
-    weak: list[tuple[int, int]],
-) -> None:
-    """Add the bare numbers that state the duration: by the unit of their label, or perhaps."""
-    wanted, unit, base = target
-    for value in answer.values:
-        if value.seconds is not None or not value.readings or value.unit is not None:
-            continue
-        told = _unit_of_label(answer.lower, value.start, key)
-        if convert(value.readings[0].value, told or unit, base) == wanted:
-            (good if told else weak).append((value.start, value.end))
-
-
-def _unit_of_label(text: str, start: int, key: KeyValue) -> str | None:
-    """The unit told by the name before a bare number: ``"delay_min": 35``, ``Wait (min): 35``."""
-    label = _LABEL.search(text, max(0, start - _LABEL_REACH), start)
-    if label is None:
-        return None
-    name = label[1].strip().replace(" ", "_")
-    told = unit_of(label[2]) or unit_in_path(name)
-    if told is None and name == (key.path or "").rpartition(".")[2].lower():
-        told = unit_of(key.unit)
-    return "min" if told == "m" else told
-
-
-def _on_a_clock(value: Value) -> Decimal | None:
-    """Seconds of a clock time without a date, read as hours, minutes and seconds."""
-    if len(value.whens) != 1 or value.whens[0].dated or value.whens[0].hour is None:
-        return None
-    when = value.whens[0]
-    return Decimal(3600 * (when.hour or 0) + 60 * (when.minute or 0) + (when.second or 0))
-
-
-def _boolean(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
+def _boolean(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
     leaf = (key.path or "").rpartition(".")[2]
     words = tuple(w.lower() for w in _WORDS.findall(_CAMEL.sub(" ", leaf).replace("_", " ")))
     words = tuple(w for w in words if w not in {"has", "the", "can", "are", "was"})
+    words += tuple(w[:-1] for w in words if w in _VERBS)
+    others = [entity for entity, _ in rivals]
+    if key.entity and any(other.lower() in answer.lower for other in others):
+        said = polarity_of(answer.lower, key.entity, others, words)
+        if said is None:
+            return Match("unsure", why="of what it is said is open")
+        return Match("match" if (said == "yes") is _holds(key) else "no", why=said)
     said = polarity(answer.lower, words)
     if said is None and not _YES_OR_NO.search(answer.lower):
         said = next((s for w in words if (s := stands_on(answer.lower, w))), None)
+    said = said or other_polarity(answer.lower, words)
     if said is None:
         return Match("unsure", why="neither yes nor no is plain")
-    wanted = str(key.value).lower() in {"true", "yes", "1"}
-    return Match("match" if (said == "yes") is wanted else "no", why=said)
+    return Match("match" if (said == "yes") is _holds(key) else "no", why=said)
+
+
+def _holds(key: KeyValue) -> bool:
+    return str(key.value).lower() in {"true", "yes", "1"}
 
 
 def _enum(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
@@ -249,7 +180,11 @@ def _enum(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> M
         return Match("no", why="not named")
     named = [(s, e) for s, e in found if not _LEFT_OUT.search(clause_before(answer.lower, s))]
     if not named:
-        return Match("unsure", tuple(found), "named as left out")
+        return Match("unsure", tuple(found), _OUT)
+    found = [(s, e) for s, e in named if not answer.lower.startswith(_NON, s - 4)]
+    if not found:
+        return Match("no", tuple(named), "its opposite")
+    named = found
     return decide(key, answer, rivals, named)
 
 
@@ -258,6 +193,13 @@ def _text(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> M
     found = list(occurrences(wanted, answer.lower))
     if found:
         return decide(key, answer, rivals, found)
+    place = other_form(wanted, answer.lower)
+    if place is not None:
+        return decide(key, answer, rivals, [place])
+    marked = key.entity is None and ("*" in answer.lower or "`" in answer.lower)
+    if marked and any(True for _ in occurrences(wanted, unmarked(answer.lower))):
+        # Of emphasis inside a word only the letters count; its place is not told.
+        return Match("match")
     if is_name(wanted) and any(_is_another(v, wanted, answer) for v in answer.values):
         return _identifier(key, answer, rivals)
     return Match("unsure", why="other words may say the same")
@@ -279,7 +221,14 @@ def is_name(wanted: str) -> bool:
 def _citation(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
     wanted = [v.canonical for v in scan(fold_values(str(key.value)).text) if v.kind == "citation"]
     if len(wanted) != 1:
-        return _text(key, answer, rivals)
+        cited = cited_form(fold_values(str(key.value)).text, answer.lower)
+        if cited is None:
+            return _text(key, answer, rivals)
+        return (
+            decide(key, answer, rivals, [cited[1]])
+            if cited[0] == "match"
+            else Match("no", (cited[1],))
+        )
     found = [
         (v.start, v.end)
         for v in answer.values
@@ -309,9 +258,10 @@ def _members(key: KeyValue, answer: Answer) -> list[Match]:
 def _set(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
     found = _members(key, answer)
     spans = tuple(m.spans[0] for m in found if m.spans)
-    for verdict in ("no", "unsure"):
-        if any(m.verdict == verdict for m in found):
-            return Match(verdict, spans, "a member is missing")
+    if any(m.verdict == "no" or m.why == _OUT for m in found):
+        return Match("no", spans, "a member is missing")
+    if any(m.verdict == "unsure" for m in found):
+        return Match("unsure", spans, "a member is missing")
     if key.type == "list" and [s for s, _ in spans] != sorted(s for s, _ in spans):
         return Match("no", spans, "another order")
     others: list[tuple[int, int]] = []

@@ -13,7 +13,7 @@ from typing import Literal
 
 from labelkit.domain.task import KeyValue
 from labelkit.grounding.answer import Answer
-from labelkit.grounding.binding import Mention, bound, mentions_of
+from labelkit.grounding.binding import Mention, bound, by_a_word, mentions_of
 from labelkit.grounding.hints import Hint
 from labelkit.grounding.stance import CONTRAST, Stance, clause_before
 from labelkit.grounding.values import Value
@@ -22,13 +22,20 @@ Verdict = Literal["match", "no", "unsure"]
 _HANDED_ON = 20
 _EARLIER = re.compile(
     r"\b(?:previously|formerly|earlier|once|(?:up|down) from|your old"
-    r"|the (?:old|former|previous))\b"
+    r"|the (?:old|former|previous)|before (?:the|that|this|its) [a-z]+|used to be"
+    r"|until (?:recently|then|the)|originally|instead of|compared (?:to|with)|rather than"
+    r"|last (?:year|month|week|time)|used to (?:pay|cost|be)|older)\b"
     r"[^.;\d]{0,20}$"
 )
 _OF_OLD = Hint(
     "previously", "formerly", "earlier", "once", "up from", "down from", "your old", "the old",
-    "the former", "the previous",
+    "the former", "the previous", "before", "used to", "until", "originally", "instead of",
+    "compared", "rather than", "last year", "last month", "last week", "last time", "older",
 )  # fmt: skip
+
+_ONCE = re.compile(
+    r"(?:\b(?:while|although|though)\b[^.;\n]{0,50}\bwas\b|\*was\*|\bhad been\b)[^.;\n\d]{0,16}$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +67,8 @@ def settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> M
     later = [c for c in competitors if c > last]
     if later and CONTRAST.search(answer.text, last, later[0]):
         return Match("no", tuple(asserted), "set aside for another value")
-    traps = [v for v in answer.values if _is_trap(v, answer) and v.start in competitors]
-    traps = [v for v in traps if v.start > last or not of_old(answer, v)]
+    traps = [v for v in answer.values if is_trap(v, answer) and v.start in competitors]
+    traps = [v for v in traps if not (of_old(answer, v) or _of_the_past(answer, v))]
     if traps and not any(CONTRAST.search(answer.text, v.end, last) for v in traps):
         return Match("unsure", tuple(asserted), "a trap value is asserted too")
     return Match("match", tuple(asserted))
@@ -84,14 +91,20 @@ def of_old(answer: Answer, value: Value) -> bool:
     return _EARLIER.search(clause_before(answer.lower, value.start)) is not None
 
 
-def _is_trap(value: Value, answer: Answer) -> bool:
+def _of_the_past(answer: Answer, value: Value) -> bool:
+    """Whether a value that could be recalled is told as what was once: "while it was 110"."""
+    return _ONCE.search(answer.lower, max(0, value.start - 80), value.start) is not None
+
+
+def is_trap(value: Value, answer: Answer) -> bool:
+    """Whether a value is one that a model might recall instead."""
     return bool(answer.traps) and any(
         r.value in answer.traps for r in (*value.readings, *value.unscaled)
     )
 
 
 def _competes(value: Value, answer: Answer) -> bool:
-    return value.kind == "number" and (value in answer.strangers or _is_trap(value, answer))
+    return value.kind == "number" and (value in answer.strangers or is_trap(value, answer))
 
 
 def decide(
@@ -111,17 +124,18 @@ def decide(
     mentions: list[Mention] = []
     for entity, path in dict(names).items():
         mentions.extend(mentions_of(entity, answer.lower, answer.values, path))
+    if not any(m.entity == key.entity for m in mentions):
+        told = by_a_word([name for name, _ in names], answer.lower)
+        mentions = told if any(m.entity == key.entity for m in told) else mentions
     mentions.sort(key=lambda m: m.start)
     numbers = [v for v in answer.values if v.readings]
     owners = [(s, e, bound(answer.lower, s, e, mentions, numbers)) for s, e in good]
     mine = [(s, e) for s, e, owner in owners if owner == key.entity]
     if mine:
         return settle(answer, mine, numeric)
-    unnamed = {m.entity for m in mentions if m.alias} - {m.entity for m in mentions if not m.alias}
-    if not any(m.entity == key.entity for m in mentions) and any(
-        o in unnamed for _, _, o in owners
-    ):
-        # "5.25% in Q2, down from 5.75%": only one of the two goes by a name that is known.
+    named = any(m.entity == key.entity for m in mentions)
+    if not named and any(owner is not None for _, _, owner in owners):
+        # "5.25% in Q2, down from 5.75%": by what name the answer calls it is not known.
         return Match("unsure", tuple(good), "of what it is said is open")
     if all(owner is not None for _, _, owner in owners):
         return Match("no", tuple(good), "said of another thing")

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from labelkit.grounding.arithmetic import Computed, compute, compute_on
 from labelkit.grounding.compare import Target, compare
+from labelkit.grounding.derived import apart, at_a_rate, exact_result, rates_of
 from labelkit.grounding.given import (
     Figure,
     GivenPayload,
@@ -242,6 +243,8 @@ class EvidenceBase:
         if value.kind == "citation":
             number, _, code = squeezed.removeprefix("section ").partition(" of ")
             squeezed = _squeeze(identifier(code + number))
+        elif squeezed[:1] == "v" and squeezed[1:2].isdigit():
+            squeezed = squeezed[1:]  # v3.10.0 is version 3.10.0
         if squeezed and squeezed in self.squeezed:
             return Origin("payload")
         if value.kind == "citation":
@@ -285,7 +288,8 @@ class EvidenceBase:
                 unit = target.unit or ""
                 if unit in _SECONDS and target.value * _SECONDS[unit] == wanted.value:
                     return Origin(source, target.path)
-        return None
+        told = [text for text, _ in self._texts]
+        return Origin("derived", how="difference") if apart(told, wanted.value) else None
 
     def _exactly(self, number: Decimal) -> Origin | None:
         if self._payloads:
@@ -330,36 +334,41 @@ class EvidenceBase:
         if self._computed is None:
             self._computed = compute(self._operands())
         how = self._computed.giving(value, 2 if self._computed.few else 3)
+        how = how or exact_result(value, self._computed)
         return Origin("derived", how=how) if how else None
 
     def _operands(self) -> tuple[tuple[float, str], ...]:
-        """The numbers that may be computed with, each with its path."""
-        figures = [f for ranked, _ in self._ranked for f in ranked.figures[:_MOST_OPERANDS]]
-        return tuple([(number, path) for number, path, _ in figures[:_MOST_OPERANDS]])
+        """The numbers that may be computed with, each with its path; a call is another object."""
+        return tuple([
+            (number, f"{at}{path}" if at else path)
+            for at, (ranked, _) in enumerate(self._ranked)
+            for number, path, _ in ranked.figures[:_MOST_OPERANDS]
+        ][:_MOST_OPERANDS])  # fmt: skip
 
     def follow(self, values: Sequence[Value], origins: Sequence[Origin]) -> list[Origin]:
         """Trace what was found nowhere to the computed numbers that the answer states itself.
 
         Args:
             values: the values of one answer, in order.
-            origins: where each was found.
-
-        Returns:
-            The origins, where "nowhere" may have become "derived".
+            origins: where each was found; "nowhere" may become "derived" in what is returned.
         """
         out = list(origins)
+        if NOWHERE not in out:
+            return out
         stated = [
             float(v.readings[0].value)
             for v, o in zip(values, out, strict=True)
             if o.source == "derived" and v.readings
         ]
-        if not stated or len(stated) > _MOST_STEPS or NOWHERE not in out:
+        rates = rates_of(values, [o.source in {"nowhere", "derived"} for o in out])
+        if not (stated or rates) or len(stated) > _MOST_STEPS:
             return out
         operands = list(dict.fromkeys(number for number, _ in self._operands()))
         for place, value in enumerate(values):
             if out[place].source != "nowhere" or not value.readings:
                 continue
             how = compute_on(stated, operands).giving(value, _DIGITS_OF_A_STEP)
+            how = how or at_a_rate(value, (*stated, *operands), rates)
             if how:
                 out[place] = Origin("derived", how=how)
                 stated.append(float(value.readings[0].value))

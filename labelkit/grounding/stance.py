@@ -33,15 +33,26 @@ _MEMORY = re.compile(
     r"|i (?:had|thought|assumed|believed|would have|expected|might have|used to)"
     r"|previously (?:thought|believed|remembered)|training data|used to (?:be|trade)|outdated"
     r"|out of date|out-of-date|stale|older (?:sources?|data|reports?)"
-    r"|commonly (?:cited|quoted)|rather than the)\b",
+    r"|commonly (?:cited|quoted)|rather than the|older (?:handbooks?|maps?|guides?|guidebooks?|docs"
+    r"|editions?|versions?|leaflets?|records?|sites?|articles?|lists?)"
+    r"|(?:often|sometimes|still) (?:see|find|hear|read)|compared (?:to|with) the|the brochure's"
+    r"|(?:brochure|wikipedia|paper|poster|website|article|flyer|leaflet|guidebook|internet)"
+    r"(?:'s| says| claims| said)|i (?:have )?always (?:understood|thought|believed)"
+    r"|until (?:recently|then|the)|originally|in the past)\b",
     re.IGNORECASE,
 )
 # "My memory says 44, the tool says": what is remembered is the 44.
+# "4.25% - sorry, a typo: 4.125%": what is taken back was never meant.
+_TAKEN_BACK = re.compile(
+    r"[^.\n\d]{0,20}?(?:[-.,;\u2014]\s{0,2}|\s)(?:sorry|correction|scratch that|strike that|oops"
+    r"|i mean|let me correct|i misread|no,? wait|wait,? (?:no|that)|apologies|pardon|my mistake)\b",
+    re.IGNORECASE,
+)
 _OTHER_VALUE = re.compile(r"\d[^,;]{0,20}[,;]\s")
 _VALUE_BEFORE = re.compile(r"\d\S{0,3}\s(?:that |which )?$")
 _MEMORY_AFTER = re.compile(
     r"[^.;!?\n\d]{0,20}\b(?:from memory|in your (?:notes|message|question|prompt)"
-    r"|you (?:had|mentioned"
+    r"|you(?:'ve| have)? (?:had|mentioned|paid|saw|seen|heard|found|read|used to pay"
     r"|remembered|recalled|noted|quoted|thought|cited)"
     r"|i (?:recalled|remembered|had)|(?:is|was) (?:outdated|out of date|stale"
     r"|wrong|incorrect|no longer))\b",
@@ -95,7 +106,14 @@ _REMEMBERED = Hint(
     "you were thinking", "you cited", "i had", "i thought", "i assumed", "i believed",
     "i would have", "i expected", "previously", "training data", "used to", "outdated",
     "out of date", "out-of-date", "stale", "older", "commonly", "rather than the", "wrong",
-    "incorrect", "no longer",
+    "incorrect", "no longer", "you paid", "you saw", "you have", "you've", "you heard", "you found",
+    "you read", "see", "hear", "find", "read", "compared", "brochure", "wikipedia", "paper",
+    "poster", "website", "article", "flyer", "leaflet", "guidebook", "internet", "always", "until",
+    "originally", "in the past",
+)  # fmt: skip
+_UNSAID = Hint(
+    "sorry", "correct", "scratch", "strike", "oops", "i mean", "misread", "wait", "apologies",
+    "pardon", "mistake",
 )  # fmt: skip
 _LOST = Hint(
     "los", "deficit", "down", "fell", "fall", "declin", "decreas", "drop", "shortfall", "shed",
@@ -126,6 +144,8 @@ def stance(text: str, start: int, end: int) -> Stance:
         return "negated"
     after = text[end : end + _WINDOW]
     if _DENIED.in_text(text) and _DENIAL.match(after):
+        return "denied"
+    if _UNSAID.in_text(text) and _TAKEN_BACK.match(after):
         return "denied"
     if remembered and (_remembered(before) or _MEMORY_AFTER.match(after)):
         return "attributed"

@@ -7,6 +7,7 @@ number of a statute common knowledge. What is no clear invention is left to the 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Literal
 
 from labelkit.grounding.stance import Stance, in_general, stance
@@ -19,6 +20,12 @@ _REPORTER = re.compile(r"\d (?:U\. ?S\. \d|F\. ?(?:\dd|\dth|Supp)|S\. ?Ct\.)", r
 _TURNS = re.compile(r"[A-Z](?=\d)|\d(?=[A-Z])")
 _ODD_TURNS = 3
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t>*#(-]*$")
+_RATES = frozenset({1, 100})
+_TRADED = re.compile(
+    r"[\s*_`]*(?:=|\u2248|~|buys|is worth|equals|gets|trades|costs|converts|will|:)"
+)
+_ROUND = frozenset({100, 1000, 10_000, 100_000, 1_000_000})
+_IN_EVERY = re.compile(r"\b(?:in|out of|per|of)(?: every| each)? $")
 _PLAIN = frozenset({0, 100, 365, 1000, 24, 30, 60, 52, 50, 20, 15})
 
 
@@ -60,9 +67,7 @@ def _number_strength(value: Value, text: str, general: bool) -> Strength:
     number = abs(reading.value)
     whole = number == number.to_integral_value() if number < 10**15 else True
     bare = not value.currency and value.unit is None and value.readings == value.unscaled
-    if _LIST_MARK.search(text[max(0, value.start - 12) : value.start]) and text[
-        value.end : value.end + 1
-    ] in {".", ")"}:
+    if _of_a_rate(value, text, number) or _is_list_mark(value, text):
         return "weak"
     if whole and not value.currency and (number <= 12 or number in _PLAIN):
         return "weak"
@@ -72,3 +77,17 @@ def _number_strength(value: Value, text: str, general: bool) -> Strength:
     if general or value.kind == "duration":
         return "unsure"
     return "strong"
+
+
+def _is_list_mark(value: Value, text: str) -> bool:
+    """Whether a number counts the items of a list."""
+    before = text[max(0, value.start - 12) : value.start]
+    return text[value.end : value.end + 1] in {".", ")"} and bool(_LIST_MARK.search(before))
+
+
+def _of_a_rate(value: Value, text: str, number: Decimal) -> bool:
+    """Whether a number is the base of a rate: "1 NOK buys 0.988 SEK", "4 in every 10,000"."""
+    if number in _RATES and _TRADED.match(text, value.end):
+        return True
+    start = max(0, value.start - 16)
+    return number in _ROUND and _IN_EVERY.search(text, start, value.start) is not None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
@@ -30,7 +31,7 @@ _TIME = r"(?P<h{0}>[01]?\d|2[0-4]):(?P<mi{0}>[0-5]\d)(?::(?P<s{0}>[0-5]\d)(?:\.\
 _DATE = re.compile(
     rf"(?<![A-Za-z0-9_.])(?:(?P<y1>\d{{4}})-(?P<m1>0[1-9]|1[0-2])(?:-(?P<d1>0[1-9]|[12]\d|3[01]))?"
     rf"(?:(?:T|(?<=\d) ){_TIME.format(1)})?"
-    r"(?![\d-])"
+    r"(?!\d)(?:(?!-)|(?:(?<=T\d\d:\d\d)|(?<=:\d\d:\d\d))(?=-(?:0\d|1[0-4]):?\d\d(?![\d:])))"
     rf"|(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?[ \u00a0-](?:of )?(?P<m2>{_M})\b\.?"
     r"(?:[ \u00a0,-]{1,2}(?P<y2>\d{4})\b)?"
     rf"|(?P<m3>{_M})\b\.?[ \u00a0](?P<d3>[0-3]?\d)(?:st|nd|rd|th)?\b(?![:.]\d)"
@@ -151,6 +152,24 @@ class When(NamedTuple):
         return When(
             local.year, local.month, local.day, local.hour, local.minute, local.second, zone
         )
+
+
+def between(first: When, second: When) -> Decimal | None:
+    """Seconds from one moment to another: of two instants, two local clocks, or two days."""
+    moments = []
+    for when in (first, second):
+        instant = when.instant() if when.zone is not None else None
+        if instant is None:
+            if None in {when.year, when.month, when.day}:
+                return None
+            instant = datetime(
+                when.year or 1, when.month or 1, when.day or 1, when.hour or 0, when.minute or 0,
+                when.second or 0, tzinfo=UTC,
+            )  # fmt: skip
+        moments.append(instant)
+    if (first.zone is None) is not (second.zone is None) or first.timed is not second.timed:
+        return None
+    return Decimal(round((moments[1] - moments[0]).total_seconds()))
 
 
 @lru_cache(maxsize=1)

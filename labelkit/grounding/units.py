@@ -56,7 +56,7 @@ _PARTS = re.compile(r"[A-Za-z]+[23]?(?!\d)|[A-Za-z]+|%")
 _SCALES = {
     "musd": 6, "meur": 6, "million": 6, "millions": 6, "mn": 6, "mm": 6, "mio": 6, "bn": 9,
     "busd": 9, "billion": 9, "billions": 9, "thousand": 3, "thousands": 3, "kusd": 3,
-    "trillion": 12, "crore": 7, "lakh": 5,
+    "trillion": 12, "crore": 7, "lakh": 5, "mcm": 6, "bcm": 9,
 }  # fmt: skip
 
 

@@ -35,14 +35,16 @@ _DENIES = re.compile(
 )
 _AFFIRMS = re.compile(r"\b(?:is|are|was|has|have|does|can|appears?|remains?)\b|\w's\b")
 _MISSING = re.compile(
-    r"\b(?:null|none|n/a|not (?:available|reported|provided|given|specified|listed|known|found"
+    r"\b(?:null|none|n/a|(?:not|n't) (?:(?:yet|currently) )?(?:been )?"
+    r"(?:available|reported|provided|given|specified|listed|known|found"
     r"|recorded|included|returned|stated)|unavailable|unknown|missing"
     r"|no (?:data|value|record|result|information|entry|entries|figure|match\w*)"
     r"|no (?:[a-z'-]{2,20} ){1,4}(?:(?:(?:is|are|was|were|ha(?:s|ve) been) )?(?:on (?:record|file)"
     r"|available|listed|recorded|reported|provided|shown|found|returned|given|set|specified"
     r"|defined|assigned|scheduled|entered|stated)|exists?)"
     r"|did(?:n't| not) (?:return|provide|include|report|contain|find)"
-    r"|does(?:n't| not) (?:return|provide|include|report|contain|have)"
+    r"|does(?:n't| not) (?:currently |yet |actually )?(?:return|provide|include|report|contain"
+    r"|have)"
     r"|(?:is|was|came back) (?:empty|blank)"
     r"|isn't available|wasn't (?:available|provided))\b",
     re.IGNORECASE,

@@ -11,13 +11,13 @@ from labelkit.digest import canonical_json
 from labelkit.domain.label import Evidence
 from labelkit.domain.message import Message
 from labelkit.domain.task import AnswerKey, KeyValue, Reference, Task
-from labelkit.grounding.binding import bound, mentions_of
+from labelkit.grounding.binding import bound, heading_of, mentions_of
 from labelkit.grounding.calls import Call
 from labelkit.grounding.folding import fold_values
 from labelkit.grounding.hints import holds_any
 from labelkit.grounding.keys import derive_key
 from labelkit.grounding.match import Answer, Match, Verdict, is_name, match_value, read_answer
-from labelkit.grounding.mentions import of_old
+from labelkit.grounding.mentions import is_trap, of_old
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.origins import EvidenceBase, Origin
 from labelkit.grounding.payloads import as_json, leaves
@@ -150,10 +150,18 @@ def read_statements(
     )
     answer.traps = _traps(key)
     answer.tell = base.lowered
+    answer.keys_of_time = sum(k.type == "datetime" for k in key.values)
     found = _matches(key, task, answer)
     verdict, why = _overall(key, found)
     wanted = {span for match in found for span in match.spans}
     invented, unsure = _ungrounded(answer, wanted)
+    if verdict == "match":
+        # A number that a model might recall was weighed with the key, and set aside.
+        recalled = {(v.start, v.end) for v in answer.strangers if is_trap(v, answer)}
+        invented = [
+            v for v in invented if (v.start, v.end) not in recalled and not _restated(v, key)
+        ]
+        unsure = [place for place in unsure if place not in recalled]
     places = [(v.start, v.end) for v in invented] + [p for match in found for p in match.others]
     if base.cut:
         # What was not read to its end may hold them.
@@ -167,6 +175,24 @@ def read_statements(
 
 def _key_of(reference: Reference) -> AnswerKey:
     return reference.answer_key or derive_key(reference)
+
+
+def _restated(value: Value, key: AnswerKey) -> bool:
+    """Whether a number with a unit has the digits of a key value: 3.2 nmol/L for 3.2e-9 mol/L."""
+    if not value.readings or value.currency or value.readings[0].digits < 2:
+        return False
+    if value.unit in {"percent", "bps"} or not (value.unit or value.written_unit):
+        return False
+    for wanted in (as_decimal(k.value) for k in key.values):
+        ratio = value.readings[0].value / wanted if wanted else None
+        if (
+            ratio
+            and ratio > 0
+            and ratio.adjusted() % 3 == 0
+            and ratio.scaleb(-ratio.adjusted()) == 1
+        ):
+            return True
+    return False
 
 
 def _kind_of(key: KeyValue) -> str:
@@ -236,7 +262,7 @@ def _matches(key: AnswerKey, task: Task, answer: Answer) -> list[Match]:
             question = _asked(task) if question is None else question
             match = _other_words(match, value, task, answer, question)
         found.append(match)
-    return _swapped(key, answer, found)
+    return _in_wrong_columns(key, answer, _swapped(key, answer, found))
 
 
 def _asked(task: Task) -> str:
@@ -284,6 +310,34 @@ def _swapped(key: AnswerKey, answer: Answer, found: list[Match]) -> list[Match]:
         for j, other in labels.items():
             if i != j and owner.get(i) == other and owner.get(j) == mine:
                 out[i] = Match("no", found[i].spans, "exchanged with another field")
+    return out
+
+
+def _in_wrong_columns(key: AnswerKey, answer: Answer, found: list[Match]) -> list[Match]:
+    """Two fields of one thing that stand below each other's heading in a table are both wrong."""
+    if "|" not in answer.lower or len(found) < 2:
+        return found
+    words = {
+        i: set(re.findall(r"[a-z]{3,}", (k.path or "").rpartition(".")[2].lower()))
+        for i, (k, m) in enumerate(zip(key.values, found, strict=True))
+        if k.entity and m.verdict == "match" and m.spans
+    }
+    out = list(found)
+    for i, mine in words.items():
+        heads = [heading_of(answer.lower, start) for start, _ in found[i].spans]
+        if not all(heads):
+            continue
+        fields = [
+            w for j, w in words.items()
+            if j != i and key.values[j].entity == key.values[i].entity
+        ]  # fmt: skip
+        rest, own = [w - mine for w in fields], mine.difference(*fields) if fields else set()
+        if own and all(
+            not any(w in head for w in own) and any(w in head for r in rest for w in r)
+            for head in heads
+            if head
+        ):
+            out[i] = Match("no", found[i].spans, "in the column of another field")
     return out
 
 
