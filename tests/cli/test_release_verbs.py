@@ -151,6 +151,28 @@ def test_diff_names_labels_rates_ranks_and_the_version_that_follows(place: Path,
     assert "2.0.0" in cli("export", "--help").out
 
 
+def test_folders_that_cannot_be_compared_are_told_in_one_sentence(place: Path, cli: Cli) -> None:
+    cli("export", "./politeness", "v1")
+    for name, harm in (
+        ("cut", lambda folder: (folder / "labels.jsonl").unlink()),
+        ("bad", lambda folder: (folder / "labels.jsonl").write_text("{", encoding="utf-8")),
+        ("odd", lambda folder: (folder / "results.json").write_text("nan?", encoding="utf-8")),
+        ("none", lambda folder: (folder / "release.json").unlink()),
+    ):
+        harm(shutil.copytree(place / "v1", place / name))
+        for words in (("v1", name), (name, "v1")):
+            refused = cli("diff", *words)
+            assert refused.code == 2, name
+            assert len(refused.err.splitlines()) == 1
+            assert name in refused.sentence
+    other = shutil.copytree(place / "v1", place / "other") / "release.json"
+    text = other.read_text(encoding="utf-8").replace('"name": "politeness"', '"name": "manners"')
+    other.write_text(text, encoding="utf-8")
+    refused = cli("diff", "v1", "other")
+    assert refused.code == 2
+    assert "v1 is a release of the rubric politeness, other of manners" in refused.sentence
+
+
 def test_terms_are_told_kept_and_changed(place: Path, cli: Cli) -> None:
     shown = cli("terms")
     assert shown.code == 0

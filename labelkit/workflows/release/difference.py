@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labelkit.errors import InputError
 from labelkit.workflows.release.checksums import files_of, sha256
-from labelkit.workflows.release.load import head_of, read_json
-from labelkit.workflows.release.tables import read_table
+from labelkit.workflows.release.load import head_of, numbered, read_json
 
 _SAME = 1e-9
 _DESCRIBES = ("release.json", "README.md", "croissant.json", "privacy.json", "figures/")
@@ -87,9 +87,14 @@ def difference(old: Path, new: Path) -> Difference:
 
     Raises:
         FormatError: a folder is no release, or a file of it is missing or damaged.
+        InputError: they are releases of rubrics of different names.
     """
-    for folder in (old, new):
-        head_of(folder)
+    schemes = [head_of(folder)["rubric"]["name"] for folder in (old, new)]
+    if schemes[0] != schemes[1]:
+        raise InputError(
+            f"{old} is a release of the rubric {schemes[0]}, {new} of {schemes[1]}; compare two "
+            "releases of one rubric"
+        )
     people = _people(old), _people(new)
     names = [set(one.values()) for one in people]
     strangers = all(names) and names[0].isdisjoint(names[1])
@@ -97,8 +102,8 @@ def difference(old: Path, new: Path) -> Difference:
         _labels(folder, leaving_out=raters if strangers else ())
         for folder, raters in zip((old, new), people, strict=True)
     )
-    old_traces = {row["digest"] for row in read_table(old, "traces")}
-    new_traces = {row["digest"] for row in read_table(new, "traces")}
+    old_traces = {row["digest"] for row in _rows(old, "traces")}
+    new_traces = {row["digest"] for row in _rows(new, "traces")}
     results = read_json(old / "results.json"), read_json(new / "results.json")
     return Difference(
         labels=tuple(_changes(before, after)),
@@ -115,16 +120,20 @@ def difference(old: Path, new: Path) -> Difference:
 Key = tuple[str, str, str, int]
 
 
+def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    return (row for _, row in numbered(folder, name))
+
+
 def _people(folder: Path) -> dict[str, str]:
     """The names of the people who labelled, by digest of the rater."""
-    rows = read_table(folder, "raters")
+    rows = _rows(folder, "raters")
     return {row["digest"]: row["name"] for row in rows if row["kind"] == "person"}
 
 
 def _labels(folder: Path, *, leaving_out: Container[str]) -> dict[Key, str]:
     """The label in force by trace, question, rater and repeat; a state in brackets."""
     found: dict[Key, tuple[int, str]] = {}
-    for row in read_table(folder, "labels"):
+    for row in _rows(folder, "labels"):
         if row["rater"] in leaving_out:
             continue
         key = (row["trace"], row["question"], row["rater"], row["repeat"])
@@ -137,7 +146,7 @@ def _labels(folder: Path, *, leaving_out: Container[str]) -> dict[Key, str]:
 def _gold(folder: Path) -> dict[Key, str]:
     return {
         (row["trace"], row["question"], row["sample"] or "", 0): row["value"]
-        for row in read_table(folder, "gold")
+        for row in _rows(folder, "gold")
     }
 
 
