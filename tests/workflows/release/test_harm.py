@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from labelkit.workflows.release.export import Exported, Wanted, export
 from labelkit.workflows.release.placing import whole_file, whole_folder
 from labelkit.workflows.release.verify import verify
 from labelkit.workflows.release.working_place import MARK, clear_leftovers
-from tests.workflows.release.building import MAY
+from tests.workflows.release.building import MAY, bytes_of
 from tests.workflows.review import desk
 
 Released = tuple[Exported, Rubric, Sample]
@@ -236,3 +237,22 @@ def test_a_payload_of_5_mb_goes_out_and_comes_in_whole(tmp_path: Path) -> None:
     assert verify(done.folder).faults == ()
     (row,) = tables.read_table(done.folder, "traces")
     assert json.loads(row["body"])["messages"][0]["content"] == payload
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="no time zones to set there")
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/St_Johns"])
+def test_the_time_zone_of_the_machine_changes_no_byte(
+    made: tuple[Path, Exported, Rubric, Sample],
+    source: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    zone: str,
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        there = export(source, made[2], tmp_path / "there")
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+    assert bytes_of(there.folder) == bytes_of(made[1].folder)
