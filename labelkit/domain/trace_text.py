@@ -23,8 +23,8 @@ _OPEN = ("error", "extra", "tags", "usage")
 class TraceText(NamedTuple):
     """One trace, written. ``text`` is what ``Trace.canonical`` returns, in UTF-8.
 
-    ``digest`` is the content address over everything but ``source``. It is taken when the text is
-    made: hashing lets other threads in, and an import's writer waits for just that.
+    ``digest`` is the content address over everything but ``source``, taken when the text is made:
+    by whoever reads, who may be one of several processes, and not by the one that writes.
     """
 
     text: bytes

@@ -34,7 +34,8 @@ MOST_CHILDREN = 4
 HURRY = True
 """Whether parts are read here until the first child is up, rather than wait for it."""
 
-_AHEAD = 2
+_AHEAD = 4
+"""Parts per child, so that children go on while the store's log is folded back."""
 _PROGRAM = "from labelkit.workflows.import_worker import work; work()"
 
 

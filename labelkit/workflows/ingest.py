@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
 
 from labelkit.catalog.task_sets import load_task_set
 from labelkit.domain.task import Task
@@ -101,13 +99,13 @@ def import_file(
         book = _book(store, path, reading.format, chosen, target)
         stage = f"import {printable(path.name)}"
         listener.begin(stage, None)
-        with seldom_collecting(), _Writer(store, book, reading.note) as writer:
+        writer = _Writer(store, book, reading.note)
+        with seldom_collecting():
             for number, chunk in enumerate(_chunks(reading.written())):
                 if number == 0 and not again:
                     _refuse_second_names(store, path, chunk)
                 writer.write(chunk)
                 listener.advance(stage, len(chunk))
-            writer.finish()
         listener.end(stage)
     if _stamp(path) != before:
         reading.note(Finding(path.name, 0, "odd", _CHANGED))
@@ -164,10 +162,9 @@ class _Written:
 
 
 class _Writer:
-    """Writes one chunk while the next one is read; at most two chunks are in memory.
+    """Writes chunk after chunk. A thread of its own would wait for Python's lock most of the time.
 
-    Errors of a write come out of the next ``write`` or of ``finish``. ``added`` is complete after
-    ``finish``.
+    ``added`` is what was brought so far.
     """
 
     def __init__(
@@ -177,28 +174,13 @@ class _Writer:
         self._store = store
         self._book = book
         self._note = note
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="import")
-        self._pending: Future[_Written] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.shutdown()
 
     def write(self, chunk: Chunk) -> None:
-        """Hand over a chunk once the one before it is in the store."""
-        self.finish()
-        self._pending = self._thread.submit(self._add, chunk)
-
-    def finish(self) -> None:
-        """Wait for the chunk that was handed over last."""
-        if self._pending is not None:
-            written = self._pending.result()
-            self._pending = None
-            self.added += written
-            for finding in written.findings:
-                self._note(finding)
+        """Write a chunk, and tell what was found out about its ratings."""
+        written = self._add(chunk)
+        self.added += written
+        for finding in written.findings:
+            self._note(finding)
 
     def _add(self, chunk: Chunk) -> _Written:
         tasks = add_tasks(self._store, (item for item in chunk if isinstance(item, Task)))
