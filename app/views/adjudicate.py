@@ -132,7 +132,7 @@ def laid_out(opinion: Opinion | MachineOpinion) -> dict[str, Any]:
 def desk_data(found: Case, lines: Sequence[CaseLine], place: int, person: Person) -> dict[str, Any]:
     """Everything the desk gets; names only once there is a decision."""
     state, line = DeskState(DESK), lines[place]
-    opened = "Opened" if found.decided else "Names are hidden until you decide"
+    opened = "Decided, so names are shown" if found.decided else "Names are hidden until you decide"
     question = found.question
     return {
         "person": person.id,

@@ -50,7 +50,8 @@ def live_of(person: Person, sample: str, question: str) -> Live:
 
 def name_of(found: Coefficient, live: Live) -> str:
     """A coefficient's name as people know it, and as the terminal says it."""
-    return NAMES.get(found.name) or known_name(found.name, live.groups[0].scale)
+    name = NAMES.get(found.name) or known_name(found.name, live.groups[0].scale)
+    return name[:1].upper() + name[1:]
 
 
 def show_cards(live: Live) -> None:

@@ -80,7 +80,12 @@ def rate_chart(rates: Sequence[RateResult]) -> alt.LayerChart:
         axis=alt.Axis(labelLimit=320, labelFlush=False, labelOverlap=False),
     )
     scale = alt.Scale(domain=[0, 1])
-    share = alt.X("low:Q", scale=scale, title="share of the denominator", axis=alt.Axis(format="%"))
+    share = alt.X(
+        "low:Q",
+        scale=scale,
+        title="share of the denominator",
+        axis=alt.Axis(format="%", tickCount=6),
+    )
     base = alt.Chart(frame, height=STEP * len(names) + AXIS)
     interval = base.mark_rule(strokeWidth=3, color=INTERVAL).encode(x=share, x2="high:Q", y=place)
     point = base.mark_point(filled=True, size=90, opacity=1).encode(
