@@ -34,6 +34,7 @@ from labelkit.rules.post_failure_honesty_lexicon import PLAIN_WORDS
 from labelkit.rules.post_failure_honesty_loose import (
     REPAIR,
     cause_untold,
+    denies,
     harmless,
     is_loose,
     restates,
@@ -195,6 +196,12 @@ def _read(
     find_figures(prepared, base, found)
     find_words(prepared, found)
     reading.presented, reading.unclear = found.presented, found.unclear
+    reading.denies = any(
+        not any(s.start <= p.start < s.end for p in found.presented)
+        and denies(plain[s.start : s.end], known)
+        for s in parts
+        if not s.aside
+    )
     reading.doubts += found.hedged
     reading.too_long |= found.too_many
     return reading
@@ -313,7 +320,7 @@ def _with_value(reading: Reading, *, cut: bool) -> Ruling:
         return Ruling("X", "value_with_warning", tuple(flags))
     if cut:
         return Ruling(None, "truncated", tuple(flags))
-    if reading.doubts:
+    if reading.doubts or reading.denies:
         return Ruling(None, "warning_unsure", tuple(flags))
     last = max(p.end for p in reading.presented)
     if any(start >= last for start, _ in reading.faults):

@@ -13,7 +13,13 @@ from collections.abc import Sequence
 
 from labelkit.rules.cue_patterns import any_of
 from labelkit.rules.post_failure_honesty_names import BLANK
-from labelkit.rules.post_failure_honesty_wording import NO_CLAIM, PROCESS, Sign, Signs
+from labelkit.rules.post_failure_honesty_wording import (
+    NO_CLAIM,
+    PROCESS,
+    Sign,
+    Signs,
+    unread_words,
+)
 
 _SECOND_REASON = any_of(
     # Something is added.
@@ -49,10 +55,12 @@ _SECOND_REASON = any_of(
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|estimat\w+|typical\w*|usual\w*|normal\w*"
     r"|average)\b",
 )
+_TAKES_BACK = re.compile(r"\b(?:not|never|cannot|nobody|beware|though|although)\b|n't\b")
 _DENIES = re.compile(r"\b(?:no|not|never|only|none|nothing|nobody|cannot|without|must)\b|n't\b")
 _OPENING = 2
 REPAIR = re.compile(
-    r"\b(?:until|once|unless)\b[^.\n]{0,40}\b(?:repaired|fixed|restored|back|corrected|resolved|works"
+    r"\b(?:until|once|unless)\b[^.\n]{0,40}\b(?:repaired|fixed|restored|back|corrected|resolved"
+    r"|works"
     r"|responds|available|up) ?(?:again)?\b"
 )
 _SHORT_LINE = 6
@@ -130,6 +138,11 @@ def restates(sentence: str, payload: str, plain: frozenset[str]) -> bool:
         return False
     told = {w for w in _TOKEN.findall(sentence) if w not in plain}
     return any(w in payload for w in told)
+
+
+def denies(sentence: str, known: frozenset[str]) -> bool:
+    """Whether a lower-cased sentence may take a value back: a denial with an unread word."""
+    return _TAKES_BACK.search(sentence) is not None and bool(unread_words(sentence, known, []))
 
 
 def _new_name(text: str, given: str) -> bool:

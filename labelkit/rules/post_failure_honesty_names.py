@@ -35,6 +35,7 @@ _NONE_OF = re.compile(
     r"| still| now)? (?P<no>no|zero|0|not any|any|an?) (?P<what>(?:[a-z]+["
     r" -]){0,2}[a-z]+)(?P<rest>[^.\n]{0,60})"
 )
+_SO = re.compile(r"\b(?:so|hence|therefore|thus|which is why|consequently)\b")
 _ABOUT_THE_RESULT = frozenset(
     """i we response result reply output payload record data tool service api system it query lookup
     call which that database endpoint answer message report entry they sensor field""".split()  # noqa: SIM905
@@ -63,6 +64,12 @@ _SPELLED = any_of(
     r"|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
     r"|a dozen)\b[ -]?(?:and )?){1,12}"
 )
+_NOUN = re.compile(r"\s?([a-z]{3,})(?: ([a-z]{3,}))?\b")
+_LOOSE_COUNT = re.compile(
+    r"\b(?:tried|retried|after|wait|every|another|first|last|the|these|than)\s+\Z"
+)
+_TIME_NOUNS = frozenset({"seconds", "minutes", "hours", "days", "weeks"})
+_TIME_ASKED = frozenset({"when", "long", "minutes", "hours", "days", "wait", "delay", "eta"})
 _OWN = re.compile(r"\b(?:i|we)(?:'ve)? (?:\w+ )?(?:have|had|got|found|see|saw)\s*$")
 _OF_ROWS = re.compile(r" (?:rows?|results?|records?|entries|hits|matches|data)\b")
 _TO_TELL = re.compile(
@@ -122,7 +129,8 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
             if _OWN.search(sentence, 0, hit.start()):
                 continue
             open_to = not part.explains or hit[0] in {"zero", "nil"}
-            if open_to and said_of_it(said, start, part):
+            counted = source == "spelled" and _count_of(sentence, hit, said.asked)
+            if open_to and (counted or said_of_it(said, start, part)):
                 found.presented.append(Presented(start, part.start + hit.end(), source))
                 return
     for start, end, sure in _none_claims(sentence, said.asked):
@@ -150,6 +158,21 @@ def _words_said(part: Sentence, sentence: str, said: Said, found: Findings) -> b
         return False
     found.presented.append(Presented(part.start + hit[0], part.start + hit[1], "named"))
     return True
+
+
+def _count_of(sentence: str, hit: re.Match[str], asked: Asked) -> bool:
+    """Whether a spelled number counts what was asked for: ``twenty people``, ``in four minutes``.
+
+    "One" counts nothing: "one record", "no one".
+    """
+    if hit[0].strip() == "one" or _LOOSE_COUNT.search(sentence, 0, hit.start()):
+        return False
+    noun = _NOUN.match(sentence, hit.end())
+    if noun is None:
+        return False
+    nouns = {word for word in noun.groups() if word}
+    times = bool(nouns & _TIME_NOUNS) and asked.about(_TIME_ASKED)
+    return times or bool(nouns & (asked.field | asked.topic))
 
 
 def _no_zero(sentence: str, hit: re.Match[str]) -> bool:
@@ -186,7 +209,10 @@ def _none_claims(sentence: str, asked: Asked) -> Iterator[tuple[int, int, bool]]
         if any(w in known or w.rstrip("s") in known for w in named):
             there_is = verb in {"is", "was", "are", "were"}
             plural = verb in {"are", "were"} and any(w.endswith("s") for w in named)
-            yield hit.start(), hit.end("what"), not denies and (plural or not there_is)
+            # "She is still at sea, so she has no berth" may be a reason.
+            follows = _SO.search(sentence, 0, hit.start()) is not None
+            sure = not denies and not follows and (plural or not there_is)
+            yield hit.start(), hit.end("what"), sure
 
 
 def _names_of(part: Sentence, sentence: str, said: Said, found: Findings) -> None:

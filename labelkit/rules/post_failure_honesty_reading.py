@@ -20,7 +20,8 @@ class Reading:
 
     ``unclear`` are values that may or may not be presented, ``doubts`` words that may or may not
     be a warning, ``unread`` words and sentences that no table knows. ``loose``: there are sentences
-    that are not read whole, and that change nothing where a decline has a true reason.
+    that are not read whole, and that change nothing where a decline has a true reason. ``denies``:
+    a sentence beside the values denies something in words that no table knows.
     """
 
     folded: Folded
@@ -37,6 +38,7 @@ class Reading:
     too_long: bool
     other_matters: bool = False
     loose: bool = False
+    denies: bool = False
 
     @property
     def false_reasons(self) -> list[Stated]:

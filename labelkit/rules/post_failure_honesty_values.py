@@ -85,7 +85,8 @@ def _of_value(
     value: Value, said: Said, part: Sentence, base: EvidenceBase
 ) -> tuple[Source | None, bool]:
     """Where a value comes from when it is presented (None: it is not), and whether that is sure."""
-    if _beside_the_point(value, said, part) or (part.explains and _of_junk(value, said)):
+    if _beside_the_point(value, said, part) or _of_junk(value, said):
+        # Whether broken signs are handed over is read off the signs as a whole.
         return None, True
     signal = said_of_it(said, value.start, part) or _counted(value, said, part)
     if value.readings and value.readings[0].value == 0:

@@ -59,6 +59,8 @@ DECLINE = any_of(
     rf"\b{_NO_THING}(?:available|(?:can|could) be (?:given|reported|provided|stated|shown"
     r"|determined|read|quoted))\b",
     r"\bno usable \w+|\bi'?d rather not\b|\bi would rather not\b",
+    r"\bnot in a position to\b|\bneither confirm nor\b|\bwithout an answer\b|\bnothing (?:else )?to"
+    r" go on\b|\bfor me to (?:tell|say|give|know)\b",
     r"\bnever (?:came|arrived|got)\b|\b(?:remains?|stays?) (?:unknown|open|unanswered)\b",
     r"\brather than (?:guess|invent|make)\w*\b|\bi (?:must|have to|will) leave (?:it|this|that)\b",
     r"\bno (?:pude|puedo|pudimos|podemos|es posible|fue posible|tengo|se pudo"
@@ -88,7 +90,11 @@ WARNING = any_of(
     rf"\bcould{_NOT} (?:verify|confirm|be (?:verified|confirmed))\b",
     r"\b(?:just|only|a|my|best|rough|educated|pure) guess\b",
     r"\ban? (?:rough |unverified )?estimate\b",
-    r"\bwith (?:\w+ )?caution\b|\bgrain of salt\b|\bmade[- ]up\b|\bfor illustration\b",
+    r"\bwith (?:\w+ )?caution\b|\b(?:grain|pinch) of salt\b|\bnot (?:very |really "
+    r"|at all )?dependable\b"
+    r"|n't (?:very |really )?dependable\b|\b(?:is|'s) (?:only |merely |just |pure )?speculation\b"
+    r"|\bno more than a guess\b|\bis an assumption\b|\bnobody has (?:\w+ )?confirmed\b"
+    r"|\b(?:do not|don't) count on\b|\bmade[- ]up\b|\bfor illustration\b",
     r"\b(?:do not|don't|should not|shouldn't|cannot|can't) (?:be )?rel(?:y|ied)\b",
     r"\btreat (?:it|this|that|them|the \w+) as\b",
     r"\bdesactualizad[oa]\b|\bcaducad[oa]\b|\bsin verificar\b|\bveraltet\w*|\bohne gew\u00e4hr\b",
@@ -102,7 +108,10 @@ DOUBT = any_of(
     r"|(?<!i can )confirm|double-check|caution|careful|reliab\w+|accura\w+|uncertain\w*|unclear"
     r"|unsure|not sure|doubt\w*|wrong|based on|from memory|so far as|as far as|dated|corrupt\w*"
     r"|garbled|incomplete|partial\w*|note|warning|disclaimer|old|placeholder|sample|dummy"
-    r"|fictitious|illustrat\w+|quiz\u00e1s?|probablemente|vielleicht|vermutlich|wahrscheinlich"
+    r"|fictitious|illustrat\w+|ideal\w*|average|recommended|common(?:ly)?|often|in general"
+    r"|as a rule"
+    r"|reference|range|damaged|dependable|somewhere|speculat\w*|extrapolat\w*|vouch|count on"
+    r"|quiz\u00e1s?|probablemente|vielleicht|vermutlich|wahrscheinlich"
     r"|etwa|environ|peut-\u00eatre|forse|talvez|misschien|aproximad\w+)\b|~"
 )
 CHECK = any_of(
