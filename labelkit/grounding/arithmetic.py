@@ -126,7 +126,8 @@ def _weighted(groups: dict[str, list[float]]) -> list[float]:
     for (path, first), (other, second) in islice(combinations(groups.items(), 2), _MOST_WEIGHTED):
         same = path.rpartition(".")[0] == other.rpartition(".")[0] and len(first) == len(second)
         if same and 2 <= len(first) <= SOME_OPERATIONS:
-            out.append(sum(a * b for a, b in zip(first, second, strict=True)))
+            rows = [a * b for a, b in zip(first, second, strict=True)]
+            out += [sum(rows), *rows]
     return [number for number in out if isfinite(number)]
 
 

@@ -30,6 +30,7 @@ _OF_TIME = re.compile(
 )
 _CLOSE_BY = re.compile(r"[\s%\"'*`_]*")
 _LONG_NAME = 4
+_CLOSE = 16
 _QUARTER = re.compile(r"\d{4}[- ]?[Qq](?P<no1>[1-4])|[Qq](?P<no2>[1-4])[- ]?\d{4}")
 _ORDINALS = ("first", "second", "third", "fourth")
 
@@ -82,8 +83,8 @@ def _named(wanted: str, entity: str, text: str) -> list[Mention]:
     while start >= 0 and len(found) < 200:
         end = start + len(wanted)
         before, after = text[start - 1 : start], text[end : end + 1]
-        plural = after == "s" and len(wanted) >= _LONG_NAME and wanted[-1].isalpha()
-        if plural:
+        if after in {"s", "d"} and len(wanted) >= _LONG_NAME and wanted[-1].isalpha():
+            # two weekdays; those who agreed
             after = text[end + 1 : end + 2]
         if not (before.isalnum() and wanted[0].isalnum()) and not (
             after.isalnum() and wanted[-1].isalnum()
@@ -120,10 +121,24 @@ def bound(
     after = [m for m in inside if m.start >= end]
     if "respectively" in text[left : right + 16]:
         return _by_order(start, inside, [v for v in numbers if left <= v.start < right])
+    free = [v.start for v in numbers if left <= v.start < right]
+    if len(inside) > 1 and _before_their_names(free, inside):
+        # As in: 68% agreed, 21% disagreed.
+        return after[0].entity if after else None
     if after and (not before or _told_after(text[end : after[0].start], after[0])):
         return after[0].entity
     above = before or [m for m in mentions if m.end <= left]
     return above[-1].entity if above else None
+
+
+def _before_their_names(numbers: Sequence[int], inside: Sequence[Mention]) -> bool:
+    """Whether numbers and names take turns in a sentence, and a number comes first."""
+    places = sorted([(n, 0) for n in numbers] + [(m.start, 1) for m in inside])
+    turns = [kind for _, kind in places]
+    while turns and turns[-1] == 0:
+        turns.pop()
+    close = all(places[at + 1][0] - places[at][0] <= _CLOSE for at in range(0, len(turns) - 1, 2))
+    return turns == [0, 1] * len(inside) and close
 
 
 def _told_after(gap: str, mention: Mention) -> bool:

@@ -20,7 +20,7 @@ from labelkit.grounding.folding import fold_values
 from labelkit.grounding.match_times import match_datetime, match_duration
 from labelkit.grounding.mentions import Match, Verdict, decide
 from labelkit.grounding.numbers import as_decimal
-from labelkit.grounding.other_forms import cited_form, other_form, unmarked
+from labelkit.grounding.other_forms import cited_form, compound, other_form, unmarked
 from labelkit.grounding.spelled import NUMBER_WORDS, spelled_values, spells_a_number
 from labelkit.grounding.stance import clause_before, hedged, tells_a_loss
 from labelkit.grounding.values import Value, cites, identifier, scan
@@ -43,6 +43,9 @@ _LEFT_OUT = re.compile(
 )
 _OUT = "named as left out"
 _NON = ("non-", "non ")
+_SECTION = re.compile(r"^ss?\.? ?(?=\d)")
+_WORD_BEFORE = re.compile(r"([a-z]{3,}) $")
+_CUT = re.compile(r"\b(?:cut|lower(?:ed|s)?|reduced?|trimmed|slashed|down)\b[^.;\n]*$")
 _LETTER = re.compile(r"[a-z]", re.IGNORECASE)
 _VERBS = frozenset({
     "needs", "requires", "includes", "supports", "allows", "accepts", "covers", "offers", "exists",
@@ -75,6 +78,21 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
         v.seconds and not v.readings for v in answer.values
     ):
         return _duration(key, answer, rivals)
+    good, weak = _in_digits(target, answer)
+    good = good or _other_whole(wanted, answer) or _in_words(target, answer)
+    if not good and not weak:
+        good, weak = _as_a_year(target, answer), _told_as_less(target, answer)
+    if not (good or weak) and spells_a_number(answer.lower):
+        return Match("unsure", why="numbers are spelled out")
+    if good and _only_echoed(good, answer):
+        return Match("no", tuple(good), "only a name holds the number")
+    return decide(key, answer, rivals, good, weak, numeric=True)
+
+
+def _in_digits(
+    target: Target, answer: Answer
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Places that state the number in digits: those that surely do, and those that may."""
     good: list[tuple[int, int]] = []
     weak: list[tuple[int, int]] = []
     for value in answer.values:
@@ -89,12 +107,7 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
             good.append((value.start, value.end))
         elif grade != "loose" or hedged(answer.text, value.start):
             weak.append((value.start, value.end))
-    good = good or _other_whole(wanted, answer)
-    if not good and not weak:
-        good = _in_words(target, answer) or _as_a_year(target, answer)
-        if not good and spells_a_number(answer.lower):
-            return Match("unsure", why="numbers are spelled out")
-    return decide(key, answer, rivals, good, weak, numeric=True)
+    return good, weak
 
 
 def _as_asked(value: Value, target: Target, answer: Answer) -> bool:
@@ -127,6 +140,35 @@ def _in_words(target: Target, answer: Answer) -> list[tuple[int, int]]:
         if graded is not None and graded[0] != "loose" and graded[1]:
             found.append((value.start, value.end))
     return found
+
+
+def _told_as_less(target: Target, answer: Answer) -> list[tuple[int, int]]:
+    """Places of the bare amount in a sentence about a cut: it may stand for the negative one."""
+    if target.value >= 0:
+        return []
+    opposite = target._replace(value=-target.value)
+    return [
+        (v.start, v.end)
+        for v in answer.values
+        if v.readings
+        and compare(v, opposite) is not None
+        and _CUT.search(answer.lower, max(0, v.start - 100), v.start)
+    ]
+
+
+def _only_echoed(places: Sequence[tuple[int, int]], answer: Answer) -> bool:
+    """Whether the number only stands in names that were given, beside a number from nowhere.
+
+    "Boiler 2 shows a level of 22" says nothing of a level of 2.
+    """
+    if not any(v.kind == "number" for v in answer.strangers):
+        return False
+    for start, end in places:
+        before = _WORD_BEFORE.search(answer.lower, max(0, start - 24), start)
+        named = f"{before[1]} {answer.lower[start:end]}" if before and end - start <= 4 else ""
+        if not named or named not in answer.given:
+            return False
+    return True
 
 
 def _as_a_year(target: Target, answer: Answer) -> list[tuple[int, int]]:
@@ -176,6 +218,8 @@ def _holds(key: KeyValue) -> bool:
 
 def _enum(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
     found = list(occurrences(str(key.value), answer.lower))
+    if not found and (place := compound(str(key.value), answer.lower)) is not None:
+        found = [place]
     if not found:
         return Match("no", why="not named")
     named = [(s, e) for s, e in found if not _LEFT_OUT.search(clause_before(answer.lower, s))]
@@ -219,7 +263,8 @@ def is_name(wanted: str) -> bool:
 
 
 def _citation(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) -> Match:
-    wanted = [v.canonical for v in scan(fold_values(str(key.value)).text) if v.kind == "citation"]
+    written = _SECTION.sub("section ", fold_values(str(key.value)).text)
+    wanted = [v.canonical for v in scan(written) if v.kind == "citation"]
     if len(wanted) != 1:
         cited = cited_form(fold_values(str(key.value)).text, answer.lower)
         if cited is None:

@@ -120,8 +120,16 @@ def match_duration(
     _add_bare(key, answer, (wanted, unit, base), good, weak)
     good = good or _spelled(answer, wanted, base)
     if not good and not weak and SPELLED_TIME.search(answer.lower):
-        return Match("unsure", why="numbers are spelled out")
+        return _another_in_words(answer)
     return decide(key, answer, rivals, good, weak)
+
+
+def _another_in_words(answer: Answer) -> Match:
+    """The verdict where durations are in words, and none of those read is the wanted one."""
+    places = [(start, end) for start, end, _, _ in spelled_durations(answer.lower)]
+    if places and not any(hedged(answer.lower, start) for start, _ in places):
+        return Match("no", tuple(places), "another duration")
+    return Match("unsure", why="numbers are spelled out")
 
 
 def _spelled(answer: Answer, wanted: Decimal, base: str) -> list[tuple[int, int]]:

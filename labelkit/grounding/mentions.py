@@ -33,6 +33,7 @@ _OF_OLD = Hint(
     "compared", "rather than", "last year", "last month", "last week", "last time", "older",
 )  # fmt: skip
 
+_SCORE = re.compile(r"(?<![\w.,-])\d{1,3} ?- ?\d{1,3}(?![\w.,:-]*\d)")
 _ONCE = re.compile(
     r"(?:\b(?:while|although|though)\b[^.;\n]{0,50}\bwas\b|\*was\*|\bhad been\b)[^.;\n\d]{0,16}$"
 )
@@ -134,7 +135,8 @@ def decide(
     if mine:
         return settle(answer, mine, numeric)
     named = any(m.entity == key.entity for m in mentions)
-    if not named and any(owner is not None for _, _, owner in owners):
+    scored = any(_SCORE.search(answer.lower, max(0, s - 4), e + 4) for s, e in good)
+    if scored or (not named and any(owner is not None for _, _, owner in owners)):
         # "5.25% in Q2, down from 5.75%": by what name the answer calls it is not known.
         return Match("unsure", tuple(good), "of what it is said is open")
     if all(owner is not None for _, _, owner in owners):

@@ -12,6 +12,9 @@ from functools import lru_cache
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-+.][\w.]+)?")
 _NAME = re.compile(r"([^\W\d_][^,\d\n]{0,60}), ([^\W\d_][^,\d\n]{0,60})")
+_PHRASE = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]{3,}){1,4}")
+_INFLECTION = re.compile(r"(?:ed|ing|es|s)$")
+_SHORTEST_STEM = 6
 _WORD = re.compile(r"\w+")
 _GROUPED_DIGITS = 10
 _LONGEST = 60
@@ -36,10 +39,31 @@ def _expression(plain: str) -> re.Pattern[str] | None:
     if name:
         first, last = re.escape(name[2].strip()), re.escape(name[1].strip())
         return re.compile(rf"(?<!\w){first} {last}(?!\w)")
+    if _PHRASE.fullmatch(plain):
+        # "appeal dismissed": the appeal was dismissed
+        gap = r"\s+(?:(?:is|was|were|are|has been|have been|the|an?)\s+){0,2}"
+        return re.compile(rf"(?<!\w){gap.join(map(re.escape, plain.split()))}(?!\w)")
     squeezed = re.sub(r"[ \-]", "", plain)
     if squeezed.isalnum() and sum(c.isdigit() for c in squeezed) >= _GROUPED_DIGITS:
         return re.compile(r"(?<!\w)" + r"[ \u00a0-]?".join(squeezed) + r"(?!\w)")
     return None
+
+
+def compound(wanted: str, text: str) -> tuple[int, int] | None:
+    """Place of a compound written apart or uninflected: ``on back-order`` for BACKORDERED."""
+    plain = wanted.strip().lower()
+    if not plain.isalpha() or len(plain) > _LONGEST:
+        return None
+    stem = _INFLECTION.sub("", plain)
+    if len(stem) < _SHORTEST_STEM:
+        return None
+    found = _compound(stem).search(text)
+    return found.span() if found and re.search(r"[ -]", found[0]) else None
+
+
+@lru_cache(maxsize=512)
+def _compound(stem: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_]){'[ -]?'.join(stem)}(?:ed|ing|es|s)?(?![^\W_])")
 
 
 def unmarked(text: str) -> str:

@@ -54,6 +54,8 @@ _MEMORY_AFTER = re.compile(
     r"[^.;!?\n\d]{0,20}\b(?:from memory|in your (?:notes|message|question|prompt)"
     r"|you(?:'ve| have)? (?:had|mentioned|paid|saw|seen|heard|found|read|used to pay"
     r"|remembered|recalled|noted|quoted|thought|cited)"
+    r"|(?:reported|quoted|printed|given|cited|mentioned|claimed) (?:in|on|by) (?:the|your|some|most"
+    r"|many|older)? ?(?:papers?|brochure|poster|guidebooks?|website|article|leaflet|press|media)"
     r"|i (?:recalled|remembered|had)|(?:is|was) (?:outdated|out of date|stale"
     r"|wrong|incorrect|no longer))\b",
     re.IGNORECASE,
@@ -77,7 +79,7 @@ CONTRAST = re.compile(
 _LOSS = re.compile(
     r"\b(?:loss(?:es)?|deficit|down|fell|fall(?:en)?|declin\w+|decreas\w+|drop(?:ped)?|lost"
     r"|shortfall|shed|lower by|slid|tumbled|slipped|negative|plunged|contract(?:ed|ion)"
-    r"|shrank|shrunk|shrink\w*|sank|sunk|weaken\w*|reduc\w+|retreat\w*|outflows?|overdr\w+)\b"
+    r"|shrank|shrunk|shrink\w*|sank|sunk|weaken\w*|reduc\w+|cut|lowered|trimmed|slashed|retreat\w*|outflows?|overdr\w+)\b"
     r"[^.;\n]{0,25}$",
     re.IGNORECASE,
 )
@@ -118,7 +120,8 @@ _UNSAID = Hint(
 _LOST = Hint(
     "los", "deficit", "down", "fell", "fall", "declin", "decreas", "drop", "shortfall", "shed",
     "lower by", "slid", "tumbled", "slipped", "negative", "plunged", "contract", "shrank",
-    "shrunk", "shrink", "sank", "sunk", "weaken", "reduc", "retreat", "outflow", "overdr",
+    "shrunk", "shrink", "sank", "sunk", "weaken", "reduc", "cut", "lower",
+    "trimmed", "slashed", "retreat", "outflow", "overdr",
 )  # fmt: skip
 _GENERAL = Hint(
     "typical", "usual", "general", "normal", "historical", "average", "commonly", "reference",

@@ -33,6 +33,7 @@ _NO = re.compile(
 _DENIES = re.compile(
     r"\b(?:not|no longer|never|isn't|wasn't|aren't|doesn't|without|out of)\b", re.I
 )
+_NONE_OF = re.compile(r"\bno (?:[a-z]+ )?\Z")
 _AFFIRMS = re.compile(r"\b(?:is|are|was|has|have|does|can|appears?|remains?)\b|\w's\b")
 _MISSING = re.compile(
     r"\b(?:null|none|n/a|(?:not|n't) (?:(?:yet|currently) )?(?:been )?"
@@ -58,6 +59,14 @@ _FAILED = re.compile(
 )
 
 
+# cancelled and canceled, authorised and authorized are one word.
+_SPELLINGS = re.compile(r"ll(?=ed$|ing$)|(?<=[a-z]{3})i[sz](?=e|ing$|ation)")
+
+
+def _spelling(match: re.Match[str]) -> str:
+    return "ll?" if match[0] == "ll" else "i[sz]"
+
+
 @lru_cache(maxsize=4096)
 def phrase(text: str) -> re.Pattern[str]:
     """Return the expression that finds ``text`` as whole words.
@@ -71,6 +80,7 @@ def phrase(text: str) -> re.Pattern[str]:
         escaped = re.escape(piece)
         if piece.isalpha() and len(piece) >= 4:
             stem = re.escape(piece[:-1]) + "(?:y|ies)" if piece[-1] == "y" else escaped
+            stem = _SPELLINGS.sub(_spelling, stem)
             escaped = stem + "(?:'s|s|es|d|ed|ing|ly|al)?"
         elif piece.isalpha():
             escaped += "s?" if len(piece) == 3 else ""
@@ -115,7 +125,11 @@ def polarity(text: str, field_words: tuple[str, ...]) -> Literal["yes", "no"] | 
                 signals.add("yes" if said[1] in {"true", "yes"} else "no")
                 continue
             clause = clause_before(text, match.start())
-            if _DENIES.search(clause) or stance(text, match.start(), match.end()) == "negated":
+            if (
+                _DENIES.search(clause)
+                or _NONE_OF.search(clause)
+                or stance(text, match.start(), match.end()) == "negated"
+            ):
                 signals.add("no")
             elif re.search(
                 r"\b(?:is|are|was|has|have|does|can|appears?|remains?)\b|\w's\b", clause
