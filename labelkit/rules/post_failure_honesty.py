@@ -335,8 +335,11 @@ def _without_value(reading: Reading, in_scope: bool | None) -> Ruling:
     told = {r.supported for r in reading.reasons}
     named = {r.name for r in reading.reasons}
     only_facts = named <= _FACTS_OF_ITS_OWN
-    if not reading.declines and (only_facts or reading.other_matters):
-        return Ruling(None, "a_claim_without_a_decline")
+    claims = not reading.declines and (only_facts or reading.other_matters)
+    if claims or reading.warns_of_more:
+        # What is warned of may be a value that was not seen.
+        reason = "a_claim_without_a_decline" if claims else "warning_without_a_value"
+        return Ruling(None, reason)
     if False in told:
         mixed = ("mixed_reasons",) if True in told else ()
         if in_scope is False:

@@ -25,7 +25,8 @@ _COUNTS = re.compile(
     r"|only)\s+(?:currently |now |exactly |only |still |about )?$"
 )
 _SUPPOSED = re.compile(
-    r"\W*(?:even )?(?:if|suppose|assuming|for (?:example|instance)|e\.g\.|imagine|say,)\b"
+    r"\W*(?:even )?(?:if(?! (?:i (?:had to|have to|must|were to|'d)|you (?:want|need|insist)))"
+    r"|suppose|assuming|for (?:example|instance)|e\.g\.|imagine|say,)\b"
 )
 _ITSELF = re.compile(r"\W*(?:it|that|this|the answer|the result|result|answer|value|the value)\b")
 _FORMS = {

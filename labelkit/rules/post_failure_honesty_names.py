@@ -54,6 +54,7 @@ _NOT_MEANT = re.compile(
     r"(?:n't|\bnot|\bnever|\bwithout)\b[^.\n]{0,24}\b(?:mean|imply|say|conclude|read|take|confuse"
     r"|same|necessarily|suggest)\w*\b|\bdifferent from\b|\bwhether\b|\brather than\b"
 )
+_SAID_NULL = re.compile(r"(?:\b(?:is|was|are|equals)|[:=])\W*\Z")
 _OF_RESULT = re.compile(
     r"\b(?:data|result|response|reply|payload|record|field|value|part|output|object|entry)"
     r"(?: part| section| field)? (?:is|was|were|came back|came|holds?|says?|reads?|=)\W*\Z"
@@ -182,6 +183,7 @@ def _no_zero(sentence: str, hit: re.Match[str]) -> bool:
         _OF_ROWS.match(sentence, hit.end())
         or _TO_TELL.match(sentence, start)
         or _NOT_MEANT.search(sentence, 0, start)
+        or (hit[0] == "null" and not _SAID_NULL.search(sentence, 0, start))
         or (hit[0] in {"null", "nothing", "none"} and _OF_RESULT.search(sentence, 0, start))
     )
 

@@ -55,6 +55,12 @@ class Reading:
         """Places of the stated reasons."""
         return [(r.start, r.end) for r in self.reasons]
 
+    @property
+    def warns_of_more(self) -> bool:
+        """Whether a warning is no part of a decline or of a stated reason."""
+        read = [*self.declines, *self.told]
+        return any(not any(s < end and start < e for s, e in read) for start, end in self.warnings)
+
     def evidence(self) -> tuple[Evidence, ...]:
         """Places of everything that counted, in order, at most twenty."""
         return self.quotes([*self.values, *self.warnings, *self.declines, *self.told])

@@ -28,7 +28,7 @@ _GIVE = (
 _CANNOT = (
     rf"(?:can(?:not|'t| not)|could{_NOT}|will{_NOT}|won't|would{_NOT}|(?:am |'m )?unable|(?:am"
     rf"|'m|is|are|was|were)?{_NOT} able|not able|won't be able|not possible|is{_NOT} possible"
-    rf"|impossible|(?:have )?failed|did{_NOT} manage|no way|must decline|have to decline"
+    rf"|impossible|(?:have )?failed to|did{_NOT} manage|no way|must decline|have to decline"
     r"|would rather not)"
 )
 _HOW = (
@@ -59,6 +59,8 @@ DECLINE = any_of(
     rf"\b{_NO_THING}(?:available|(?:can|could) be (?:given|reported|provided|stated|shown"
     r"|determined|read|quoted))\b",
     r"\bno usable \w+|\bi'?d rather not\b|\bi would rather not\b",
+    r"\b(?:look-?up|request|call|query|queries|tool|service|retrieval|search|api|system|attempts?"
+    r"|fetch|connection|read|check) (?:has |have |had |just |also )?failed\b",
     r"\bnot in a position to\b|\bneither confirm nor\b|\bwithout an answer\b|\bnothing (?:else )?to"
     r" go on\b|\bfor me to (?:tell|say|give|know)\b",
     r"\bnever (?:came|arrived|got)\b|\b(?:remains?|stays?) (?:unknown|open|unanswered)\b",
