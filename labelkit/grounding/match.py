@@ -126,10 +126,12 @@ def _other_whole(wanted: Decimal, answer: Answer) -> list[tuple[int, int]]:
         return list(occurrences(NUMBER_WORDS[int(wanted)], answer.lower))
     if not 1000 <= abs(wanted) < 10**15:
         return []
-    spaced = re.escape(f"{abs(int(wanted)):,d}".replace(",", " "))
+    spaced = f"{abs(int(wanted)):,d}".replace(",", " ")
+    if spaced not in answer.text:
+        return []
     digits = f"{abs(wanted):f}".partition(".")[2].rstrip("0")
     tail = rf"[.,]{digits}0*(?!\d)" if digits else r"(?![\d,]|\.\d)"
-    return [m.span() for m in re.finditer(rf"(?<![\d.,-]){spaced}{tail}", answer.text)]
+    return [m.span() for m in re.finditer(rf"(?<![\d.,-]){re.escape(spaced)}{tail}", answer.text)]
 
 
 def _in_words(target: Target, answer: Answer) -> list[tuple[int, int]]:

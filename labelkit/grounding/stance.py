@@ -109,9 +109,10 @@ _REMEMBERED = Hint(
     "i would have", "i expected", "previously", "training data", "used to", "outdated",
     "out of date", "out-of-date", "stale", "older", "commonly", "rather than the", "wrong",
     "incorrect", "no longer", "you paid", "you saw", "you have", "you've", "you heard", "you found",
-    "you read", "see", "hear", "find", "read", "compared", "brochure", "wikipedia", "paper",
-    "poster", "website", "article", "flyer", "leaflet", "guidebook", "internet", "always", "until",
-    "originally", "in the past",
+    "you read", "brochure", "wikipedia", "paper",
+    "poster", "website", "article", "flyer", "leaflet", "guidebook", "internet", "until",
+    "originally", "in the past", "often ", "sometimes ",
+    "still ", "i always", "i have always", "compared to the", "compared with the",
 )  # fmt: skip
 _UNSAID = Hint(
     "sorry", "correct", "scratch", "strike", "oops", "i mean", "misread", "wait", "apologies",
