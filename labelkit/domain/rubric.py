@@ -115,6 +115,15 @@ class Question(Frozen):
         """Names of the labels that apply to a task of ``subset``, in rubric order."""
         return tuple(d.name for d in self.labels if not d.subsets or subset in d.subsets)
 
+    def choices_for(self, subset: str | None) -> tuple[str, ...]:
+        """Names of the labels a rater may choose between on a task of ``subset``.
+
+        None where a trace has no subset that the rubric knows and one label of several is left:
+        whoever is asked could only give that one, and a rate would count it as found.
+        """
+        names = self.labels_for(subset)
+        return () if subset is None and len(names) == 1 < len(self.labels) else names
+
     def is_for(self, kind: Literal["judge", "person", "rule"]) -> bool:
         """Whether raters of this kind answer the question.
 

@@ -119,7 +119,7 @@ def answer_form(
 
 
 def _field(question: Question, subset: str | None) -> AskedField:
-    labels = question.labels_for(subset)
+    labels = question.choices_for(subset)
     folded = _unambiguous((fold(label), label) for label in labels)
     return AskedField(
         question=question.id,

@@ -192,7 +192,7 @@ class Judge:
         """Return why this trace cannot be judged (``infra_error``, ``no_subset``), or None.
 
         A dead rollout says nothing about the model; a task without a known subset has no labels
-        to choose from. Such rows are never judged and are counted by the caller.
+        to choose from, or only one. Such rows are never judged and are counted by the caller.
         """
         if not trace.state.labelled:
             return "infra_error"

@@ -39,8 +39,14 @@ MakeEndpoint = Callable[..., Endpoint]
 HASTY = Patience(attempts=3, base_s=0.001, cap_s=0.002)
 
 
-def judge_of(endpoint: Endpoint, client: Client, framing: Framing = TREE, **options: Any) -> Judge:
-    return Judge(RUBRIC, framing, endpoint, client, secret=SECRET, **options)
+def judge_of(
+    endpoint: Endpoint,
+    client: Client,
+    framing: Framing = TREE,
+    rubric: Rubric = RUBRIC,
+    **options: Any,
+) -> Judge:
+    return Judge(rubric, framing, endpoint, client, secret=SECRET, **options)
 
 
 def ask(
@@ -380,13 +386,31 @@ class TestRows:
         assert (label.value, label.flags) == ("tool_skip", ("no_evidence",))
         assert "no visible answer" in fake_server.requests[0].json["messages"][1]["content"]
 
+    def test_without_a_subset_the_one_label_of_all_subsets_is_not_asked_for(
+        self, fake_server: FakeServer, make_endpoint: MakeEndpoint
+    ) -> None:
+        endpoint = make_endpoint()
+        assert RUBRIC.questions[0].labels_for(None) == ("correct",)
+        assert judge_of(endpoint, Client(endpoint)).excluded(trace(), task(None)) == "no_subset"
+        with pytest.raises(InputError, match="no subset"):
+            ask(endpoint, rows=[(trace(), None)])
+        assert fake_server.count == 0
+
     def test_without_a_subset_only_labels_of_all_subsets_can_be_given(
         self, fake_server: FakeServer, make_endpoint: MakeEndpoint
     ) -> None:
-        fake_server.queue(replies.verdict(verdict("tool_skip")))
-        assert only(ask(make_endpoint(), rows=[(trace(), None)])).reason == "parse"
-        fake_server.queue(replies.verdict(verdict("correct")))
-        assert only(ask(make_endpoint(), rows=[(trace(), None)])).value == "correct"
+        first = RUBRIC.questions[0]
+        wide = tuple(
+            d.model_copy(update={"subsets": ()}) if d.name == "result_ignore" else d
+            for d in first.labels
+        )
+        question = first.model_copy(update={"labels": wide})
+        rubric = RUBRIC.model_copy(update={"questions": (question, *RUBRIC.questions[1:])})
+        endpoint = make_endpoint()
+        for told, kept in (("tool_skip", None), ("correct", "correct")):
+            fake_server.queue(replies.verdict(verdict(told)))
+            found = only(ask(endpoint, rows=[(trace(), None)], rubric=rubric))
+            assert (found.value, found.reason) == (kept, None if kept else "parse")
 
     def test_a_question_without_a_label_for_the_subset_cannot_be_judged(
         self, make_endpoint: MakeEndpoint

@@ -49,7 +49,7 @@ def test_only_the_labels_of_the_subset_can_be_answered() -> None:
 
     assert labels("required") == ["correct", "tool_skip", "result_ignore"]
     assert labels("control") == ["correct", "wrong_answer"]
-    assert labels(None) == ["correct"]
+    assert labels(None) == []  # one label is no choice
 
 
 @pytest.mark.parametrize("framing", FRAMINGS, ids=lambda f: f.name)

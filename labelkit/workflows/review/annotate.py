@@ -244,7 +244,7 @@ def _held(store: Store, who: Person, key: int) -> tuple[Lease, Sample]:
 
 def _checked(rubric: Rubric, subset: str | None, answers: Mapping[str, str]) -> dict[str, str]:
     """Return one allowed answer for every question that is asked, in order."""
-    asked = {question.id: question.labels_for(subset) for question in rubric.asked("person")}
+    asked = {question.id: question.choices_for(subset) for question in rubric.asked("person")}
     stray = next((name for name in answers if name not in asked), None)
     if stray is not None:
         raise InputError(f"{rubric.name} asks no question {stray!r}; load the page again")

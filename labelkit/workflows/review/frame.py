@@ -140,12 +140,12 @@ def uncertainty_of(frame: Frame, n_labels: int) -> NDArray[np.float64]:
 
 
 def _without_labels(rubric: Rubric, rows: Rows) -> Mask:
-    """Rows whose subset has no label for one of the questions; nobody could answer there."""
+    """Rows whose subset leaves no choice in one of the questions; nobody could answer there."""
     column = rows.coded(rubric.subset_tag)
     subsets = [
         rubric.subset_of({rubric.subset_tag: v} if v is not None else {}) for v in column.values
     ]
-    lacking = [any(not q.labels_for(subset) for q in rubric.questions) for subset in subsets]
+    lacking = [any(not q.choices_for(subset) for q in rubric.questions) for subset in subsets]
     mask: Mask = np.array(lacking, dtype=bool)[column.codes] if lacking else np.zeros(0, dtype=bool)
     return mask
 

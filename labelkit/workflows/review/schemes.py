@@ -44,7 +44,7 @@ def forms(rubric: Rubric, subset: str | None) -> tuple[QuestionForm, ...]:
     """Return the questions that people are asked, in order; derived ones are never asked."""
     out = []
     for question in rubric.asked("person"):
-        names = question.labels_for(subset)
+        names = question.choices_for(subset)
         labels = tuple(d for d in question.labels if d.name in names)
         out.append(QuestionForm(question.id, question.type, question.text, labels))
     return tuple(out)
