@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.charts import show_chart
+from app.charts import drawn, show_chart
 from app.colours import is_dark
 from app.plain import note, visible
 
@@ -37,7 +37,8 @@ def choose_cell(cells: Cells, *, key: str, title: str) -> tuple[int, int] | None
     said = (
         f"Heat map of labels, {visible(cells.rows)} by {visible(cells.columns)}; {title} lists it."
     )
-    show_chart(heat(cells), said, key=chart, on_select="rerun", selection_mode="cell")
+    drawing = heat(cells.labels, cells.counts, cells.rows, cells.columns)
+    show_chart(drawing, said, key=chart, on_select="rerun", selection_mode="cell")
     named = {
         f"{i}:{j}": f"{visible(a)} and {visible(b)}: {cells.counts[i][j]:,.0f}"
         for i, a in enumerate(cells.labels)
@@ -80,15 +81,18 @@ def place(cell: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def heat(cells: Cells) -> alt.LayerChart | alt.FacetChart:
-    """The chart."""
-    order = [visible(label) for label in cells.labels]
+@drawn
+def heat(
+    labels: Sequence[str], counts: Sequence[Sequence[float]], row_of: str, column_of: str
+) -> alt.LayerChart | alt.FacetChart:
+    """The chart; see ``Cells``."""
+    order = [visible(label) for label in labels]
     rows = [
-        {"row": a, "column": b, "count": cells.counts[i][j], "cell": f"{i}:{j}"}
+        {"row": a, "column": b, "count": counts[i][j], "cell": f"{i}:{j}"}
         for i, a in enumerate(order)
         for j, b in enumerate(order)
     ]
-    most = max((count for row in cells.counts for count in row), default=0) or 1
+    most = max((count for row in counts for count in row), default=0) or 1
     few, many, ink, light = _SHADES["dark" if is_dark() else "light"]
     angle = 0 if len(order) < 4 else -35
     across = alt.Axis(
@@ -98,8 +102,8 @@ def heat(cells: Cells) -> alt.LayerChart | alt.FacetChart:
     base = alt.Chart(
         pd.DataFrame(rows), height=38 * len(order) + (70 if angle == 0 else 130)
     ).encode(
-        x=alt.X("column:N", sort=order, title=visible(cells.columns), axis=across),
-        y=alt.Y("row:N", sort=order, title=visible(cells.rows), axis=down),
+        x=alt.X("column:N", sort=order, title=visible(column_of), axis=across),
+        y=alt.Y("row:N", sort=order, title=visible(row_of), axis=down),
     )
     chosen = alt.selection_point(name="cell", fields=["cell"], on="click", empty=False)
     squares = (

@@ -6,16 +6,18 @@ by ``app.plain`` first. No chart has tooltips.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.colours import accent, colours, ink
+from app.colours import accent, colours, ink, is_dark
 from app.plain import visible
 
 STEP = 26
@@ -24,7 +26,11 @@ LEGEND = 46
 SERIES = 13
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 WIDEST_BAR = 34
+KEPT = 64
+"""Charts that are kept drawn; pages that look again every few seconds mostly show the same."""
+
 Chart = alt.Chart | alt.LayerChart
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -38,17 +44,53 @@ class Spot:
     series: str = ""
 
 
-def show_chart(chart: Any, said: str, *, key: str | None = None, **more: Any) -> None:
+@dataclass(frozen=True)
+class Drawing:
+    """A chart in Vega-Lite's JSON."""
+
+    spec: str
+
+
+def drawn(build: Callable[P, Any]) -> Callable[P, Drawing]:
+    """Let a function that builds a chart return its drawing, kept for the same words and ground.
+
+    Checking a chart against Vega-Lite's schema costs several times what building it does, under a
+    lock that all sessions share: that is done in the tests. Arguments are numbers, texts and
+    frozen records, in lists or tuples.
+    """
+
+    @lru_cache(maxsize=KEPT)
+    def spec(_ground: bool, args: tuple[Any, ...], options: tuple[tuple[str, Any], ...]) -> Drawing:
+        text = {"labelColor": ink(), "titleColor": ink(), "labelFontSize": 12, "titleFontSize": 12}
+        whole = (
+            build(*args, **dict(options))
+            .configure_axis(**text, titleFontWeight="normal")
+            .configure_legend(**text, symbolSize=90)
+        )
+        found = whole.to_dict(validate=False)
+        # Altair's own size of a view would hold against the page's width.
+        found["config"].pop("view", None)
+        return Drawing(json.dumps(found))
+
+    @wraps(build)
+    def draw(*args: P.args, **options: P.kwargs) -> Drawing:
+        named = tuple((name, _frozen(value)) for name, value in sorted(options.items()))
+        return spec(is_dark(), _frozen(args), named)
+
+    return draw
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def show_chart(drawing: Drawing, said: str, *, key: str | None = None, **more: Any) -> None:
     """Show a chart; ``said`` tells a screen reader what it shows and where the numbers are."""
-    text = {"labelColor": ink(), "titleColor": ink(), "labelFontSize": 12, "titleFontSize": 12}
-    whole = (
-        chart.properties(description=said)
-        .configure_axis(**text, titleFontWeight="normal")
-        .configure_legend(**text, symbolSize=90)
-    )
-    st.altair_chart(whole, width="stretch", key=key, **more)
+    spec = json.loads(drawing.spec) | {"description": said}
+    st.vega_lite_chart(spec=spec, width="stretch", key=key, **more)
 
 
+@drawn
 def forest(
     spots: Sequence[Spot],
     title: str,
@@ -124,6 +166,7 @@ def _frame(spots: Sequence[Spot]) -> pd.DataFrame:
     )
 
 
+@drawn
 def over_days(spots: Sequence[Spot], title: str) -> alt.LayerChart:
     """Points with their intervals over days (``row`` is a day); one line per series."""
     series = list(dict.fromkeys(spot.series for spot in spots))
@@ -163,6 +206,7 @@ def _day_axis(days: int) -> alt.Axis:
     )
 
 
+@drawn
 def stacked_days(counts: Sequence[tuple[str, str, int]], last: int) -> alt.Chart:
     """Bars of (day, person, count) for the ``last`` days; days without any leave a gap.
 
@@ -201,6 +245,7 @@ def stacked_days(counts: Sequence[tuple[str, str, int]], last: int) -> alt.Chart
     return chart
 
 
+@drawn
 def bars(named: Sequence[tuple[str, float]], title: str, *, form: str = ",.0f") -> alt.LayerChart:
     """One bar a row with its number beside it."""
     frame = pd.DataFrame({"row": [visible(n, 30) for n, _ in named], "n": [v for _, v in named]})

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
-import pandas as pd
 import streamlit as st
 
-from app.charts import show_chart
+from app.charts import Spot, forest, show_chart
 from app.components.grid import grid
 from app.numbers import counted, percent, three, why_not
 from app.opened import choose_scheme, the_browser
@@ -24,10 +22,6 @@ from labelkit.workflows.review.access import Right, require
 
 GROUPINGS = ("model", "domain", "subset")
 CHART_ROWS = 60
-STEP = 30
-AXIS = 60
-INTERVAL = "#8390B8"
-"""Of the middle: seen on the light and on the dark ground."""
 
 
 def coefficient_row(who: str, result: Coefficient, scale: Settled) -> tuple[str, ...]:
@@ -62,36 +56,14 @@ def rate_rows(
     ]
 
 
-def rate_chart(rates: Sequence[RateResult]) -> alt.LayerChart:
-    """Points with their 95% Wilson intervals, one row per rate and group."""
-    names = named([f"{rate.name} {'' if rate.group == 'all' else rate.group}" for rate in rates])
-    frame = pd.DataFrame(
-        {
-            "rate": names,
-            "value": [rate.value for rate in rates],
-            "low": [rate.low for rate in rates],
-            "high": [rate.high for rate in rates],
-        }
-    )
-    place = alt.Y(
-        "rate:N",
-        sort=names,
-        title=None,
-        axis=alt.Axis(labelLimit=320, labelFlush=False, labelOverlap=False),
-    )
-    scale = alt.Scale(domain=[0, 1])
-    share = alt.X(
-        "low:Q",
-        scale=scale,
-        title="share of the denominator",
-        axis=alt.Axis(format="%", tickCount=6),
-    )
-    base = alt.Chart(frame, height=STEP * len(names) + AXIS)
-    interval = base.mark_rule(strokeWidth=3, color=INTERVAL).encode(x=share, x2="high:Q", y=place)
-    point = base.mark_point(filled=True, size=90, opacity=1).encode(
-        x=alt.X("value:Q", scale=scale), y=place
-    )
-    return alt.LayerChart(layer=[interval, point])
+def rate_spots(rates: Sequence[RateResult]) -> list[Spot]:
+    """One row per rate and group, in the report's order."""
+    names = named([f"{r.name} {'' if r.group == 'all' else r.group}" for r in rates])
+    return [
+        Spot(name, rate.value, rate.low, rate.high)
+        for name, rate in zip(names, rates, strict=True)
+        if rate.value is not None
+    ]
 
 
 def rater_rows(raters: Sequence[RaterSummary]) -> list[tuple[str, ...]]:
@@ -150,18 +122,19 @@ def show(report: Report) -> None:
     """Tables and the chart, in the order in which they are read."""
     note(f"{report.n_traces:,} traces: {counted(report.states)}")
     st.subheader("Rates")
-    drawn = [rate for rate in report.rates if rate.value is not None]
-    if drawn:
+    known = rate_spots(report.rates)
+    if known:
         said = "Rates with 95% Wilson intervals; the table Rates has the numbers."
-        show_chart(rate_chart(drawn[:CHART_ROWS]), said)
+        title = "share of the denominator, 95% Wilson interval"
+        show_chart(forest(known[:CHART_ROWS], title, percent=True, label_limit=320), said)
         note("Point: the rate. Bar: its 95% Wilson interval.")
     else:
         note(
             "No rate has rows to divide by: nothing it is about was labelled, or the rubric is"
             " about other traces. Choose another rubric above, or run `labelkit judge`."
         )
-    if len(drawn) > CHART_ROWS:
-        note(f"The first {CHART_ROWS} of {len(drawn)} rates are drawn; the table has them all.")
+    if len(known) > CHART_ROWS:
+        note(f"The first {CHART_ROWS} of {len(known)} rates are drawn; the table has them all.")
     grouped = any(rate.group != "all" for rate in report.rates)
     averaged = any(rate.macro is not None for rate in report.rates)
     mean = ["mean of group rates"] if averaged else []
