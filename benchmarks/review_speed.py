@@ -257,6 +257,7 @@ def agreement_page(bench: Bench, items: int, raters: int) -> None:
         for _ in range(5):
             page.goto(f"{bench.address}/samples?sample={sample.id[:12]}")
             page.wait_for_selector(".end[data-rows]", state="attached")
+            page.wait_for_timeout(1500)  # the page of samples draws charts of its own
             began = time.monotonic()
             page.get_by_role("link", name="Agreement").click()
             page.wait_for_selector(".lk-cards", state="attached")

@@ -23,11 +23,10 @@ from labelkit.domain.person import Person
 from labelkit.workflows.agreement_words import name_of as known_name
 from labelkit.workflows.browse import Coefficient, limits
 from labelkit.workflows.review.adjudicate import saw_labels
-from labelkit.workflows.review.live import Live, agreement, version
+from labelkit.workflows.review.live import Live, agreement
 from labelkit.workflows.review.samples import every_sample
 from labelkit.workflows.review.schemes import rubric_in
 
-KEPT = "agreement_kept"
 NAMES = {
     "percent_agreement": "Raw agreement",
     "cohen_kappa": "Cohen's kappa",
@@ -35,17 +34,6 @@ NAMES = {
     "gwet_ac": "Gwet's AC1",
     "krippendorff_alpha": "Krippendorff's alpha",
 }
-
-
-def live_of(person: Person, sample: str, question: str) -> Live:
-    """Return the agreement, computed anew only when a label was added."""
-    store = the_store()
-    asked = (person.id, sample, question, version(store, sample))
-    known = st.session_state.get(KEPT)
-    if known is None or known[0] != asked:
-        known = st.session_state[KEPT] = (asked, agreement(store, person, sample, question))
-    found: Live = known[1]
-    return found
 
 
 def name_of(found: Coefficient, live: Live) -> str:
@@ -302,7 +290,7 @@ def draw_widths(widths: Sequence[tuple[str, float | None]], wanted: float) -> No
 def work(person: Person, sample: str, question: str, names: dict[str, str]) -> None:
     """Everything below the choice; looks again and again whether a label was added."""
     follow()
-    live = live_of(person, sample, question)
+    live = agreement(the_store(), person, sample, question)
     if not live.n_labels:
         note(
             "Nobody has labelled anything of this sample yet. Those it was given to find it on the"

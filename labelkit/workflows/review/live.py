@@ -7,8 +7,10 @@ command show the same numbers. A page asks ``version`` and computes anew only wh
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +34,10 @@ from labelkit.workflows.rows import Mask, Votes
 from labelkit.workflows.rubric_ratings import rated_votes
 
 _MOST_STRATA = 40
+_MOST_KEPT = 8
 _WHOLE = 64
+
+_KEPT: WeakKeyDictionary[Store, OrderedDict[tuple[str, str | None], Live]] = WeakKeyDictionary()
 
 __all__ = ["Confusion", "Consistency", "Live", "Needed", "agreement", "rated_people", "version"]
 
@@ -136,6 +141,8 @@ def agreement(
 ) -> Live:
     """Return the agreement of the people on a sample.
 
+    With the default scale it is kept until something is added, for everybody who looks.
+
     Args:
         store: an open store.
         who: somebody who may see labels.
@@ -148,7 +155,21 @@ def agreement(
         InputError: no such question.
     """
     require(who, Right.SEE_LABELS)
-    people = read_people(store, samples_kept.sample(store, sample_id), question)
+    if scale is not None:
+        return _agreement(store, samples_kept.sample(store, sample_id), question, scale)
+    asked = (sample_id, question)
+    kept = _KEPT.setdefault(store, OrderedDict())
+    known = kept.pop(asked, None)
+    if known is None or known.version != version(store, known.sample):
+        known = _agreement(store, samples_kept.sample(store, sample_id), question, Scale())
+    kept[asked] = known
+    if len(kept) > _MOST_KEPT:
+        kept.popitem(last=False)
+    return known
+
+
+def _agreement(store: Store, sample: Sample, question: str | None, scale: Scale) -> Live:
+    people = read_people(store, sample, question)
     rated = rated_people(people)
     labelled = people.first >= 0
     return Live(
@@ -160,7 +181,7 @@ def agreement(
         n_items=len(people),
         n_complete=int((labelled.sum(axis=1) >= people.sample.design.overlap).sum()),
         n_labels=int(labelled.sum()),
-        groups=agreement_of(rated, scale or Scale()),
+        groups=agreement_of(rated, scale),
         consistency=_consistency(people),
         given=people,
     )
@@ -246,20 +267,26 @@ def _confusion(people: PeopleLabels, first: str | None, second: str | None) -> C
     else:
         pairs = [(_place(people.names, first), _place(people.names, second))]
     q, digests = len(people.labels), people.items.digest
-    cells: list[list[dict[str, None]]] = [[{} for _ in range(q)] for _ in range(q)]
-    counts = np.zeros((q, q), dtype=np.int64)
+    places, cell = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for a, b in pairs:
         both = np.flatnonzero((people.first[:, a] >= 0) & (people.first[:, b] >= 0))
-        for place in both.tolist():
-            i, j = int(people.first[place, a]), int(people.first[place, b])
-            counts[i, j] += 1
-            cells[i][j][str(digests[place])] = None
+        places.append(both)
+        cell.append(people.first[both, a].astype(np.int64) * q + people.first[both, b])
+    where, codes = np.concatenate(places), np.concatenate(cell)
+    counts = np.bincount(codes, minlength=q * q).reshape(q, q)
+
+    def traces(code: int) -> tuple[str, ...]:
+        """Each trace once, in the order in which the pairs come."""
+        inside = where[codes == code]
+        _, begins = np.unique(inside, return_index=True)
+        return tuple(str(digests[place]) for place in inside[np.sort(begins)])
+
     return Confusion(
         first or "",
         second or "",
         people.labels,
         tuple(tuple(row) for row in counts.tolist()),
-        tuple(tuple(tuple(cell) for cell in row) for row in cells),
+        tuple(tuple(traces(i * q + j) for j in range(q)) for i in range(q)),
     )
 
 

@@ -67,6 +67,20 @@ def test_annotators_do_not_see_agreement(store: Store) -> None:
         live.agreement(store, ana, sample.id)
 
 
+def test_what_was_computed_is_kept_for_all_who_may_look_until_a_label_changes(
+    store: Store,
+) -> None:
+    _, (ana, _, _), boss, sample = scene(store)
+    found = live.agreement(store, boss, sample.id)
+    other = desk.person(store, "other", Role.ADJUDICATOR)
+    assert live.agreement(store, other, sample.id) is found
+    with pytest.raises(NotAllowedError):
+        live.agreement(store, ana, sample.id)
+    assert annotate.undo(store, ana, sample.id, "take it back") is not None
+    later = live.agreement(store, boss, sample.id)
+    assert (found.n_labels, later.n_labels) == (18, 17)
+
+
 def test_nothing_labelled_yet_is_undefined_and_no_crash(store: Store) -> None:
     desk.fill(store, 3)
     boss = desk.person(store, "boss", Role.ADMIN)
