@@ -35,7 +35,9 @@ def test_nobody_is_somebody_without_having_signed_in() -> None:
     assert refused({}) == refused(claims(is_logged_in=False)) == "sign in to go on"
 
 
-@pytest.mark.parametrize("issued", [time.time() - 3700, None, "now", float("nan")])
+@pytest.mark.parametrize(
+    "issued", [time.time() - 3700, None, "now", float("nan")], ids=["old", "none", "word", "nan"]
+)
 def test_an_old_word_or_one_without_a_date_does_not_hold(issued: object) -> None:
     assert "your session has ended" in refused(claims(iat=issued))
 
