@@ -16,6 +16,11 @@ import sys
 from collections.abc import Iterable
 from typing import IO, Any, BinaryIO
 
+try:
+    import fcntl
+except ImportError:  # pipes stay as they are on Windows
+    fcntl = None  # type: ignore[assignment]
+
 Child = subprocess.Popen[bytes]
 
 LOST = (EOFError, OSError, ValueError, pickle.UnpicklingError)
@@ -23,6 +28,7 @@ LOST = (EOFError, OSError, ValueError, pickle.UnpicklingError)
 
 _LENGTH = 8
 _PATIENCE_S = 5
+_PIPE_BYTES = 1 << 20
 
 
 def start(program: str) -> Child:
@@ -32,7 +38,7 @@ def start(program: str) -> Child:
     """
     # Not ``-m``: what a main module defines would go over the pipe under another name.
     paths = os.pathsep.join(path for path in sys.path if path)
-    return subprocess.Popen(  # noqa: S603 (our own program, no word of it from outside)
+    child = subprocess.Popen(  # noqa: S603 (our own program, no word of it from outside)
         [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -40,6 +46,20 @@ def start(program: str) -> Child:
         start_new_session=True,
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
+    _widen(child.stdout)
+    return child
+
+
+def _widen(pipe: IO[bytes] | None) -> None:
+    """Let a whole reply fit into the pipe, where the system can: Linux.
+
+    With the usual 64 kB a child waits for its reader again and again, and a thread that reads
+    takes Python's lock for every such piece.
+    """
+    resize = getattr(fcntl, "F_SETPIPE_SZ", None)
+    if pipe is not None and resize is not None:
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe, resize, _PIPE_BYTES)
 
 
 def ask(child: Child, value: Any) -> None:

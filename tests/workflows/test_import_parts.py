@@ -237,10 +237,13 @@ def test_a_stopped_import_leaves_no_child_and_is_completed_by_a_second_one(
     root = Path(__file__).resolve().parents[2]
     script = textwrap.dedent(
         """
-        import sys, time
+        import signal, sys, time
         from labelkit.store import Store
         from labelkit.workflows import import_parts, ingest
         import_parts.PART_BYTES, import_parts.HURRY, ingest.CHUNK = 500, False, 10
+
+        # What a shell runs in the background ignores Ctrl-C, and so would what we start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
         class Slow:
             def begin(self, *_): pass
@@ -274,7 +277,10 @@ def test_a_stopped_import_leaves_no_child_and_is_completed_by_a_second_one(
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         parent.send_signal(how)
-        parent.wait(30)
+        try:
+            parent.wait(30)
+        finally:
+            parent.kill()
     for _ in range(300):
         if not _alive(child):
             break
