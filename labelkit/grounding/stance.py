@@ -109,7 +109,7 @@ _REMEMBERED = Hint(
     "i would have", "i expected", "previously", "training data", "used to", "outdated",
     "out of date", "out-of-date", "stale", "older", "commonly", "rather than the", "wrong",
     "incorrect", "no longer", "you paid", "you saw", "you have", "you've", "you heard", "you found",
-    "you read", "brochure", "wikipedia", "paper",
+    "you read", "you seen", "brochure", "wikipedia", "paper", "press", "media",
     "poster", "website", "article", "flyer", "leaflet", "guidebook", "internet", "until",
     "originally", "in the past", "often ", "sometimes ",
     "still ", "i always", "i have always", "compared to the", "compared with the",

@@ -184,7 +184,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(address, filled, process)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[sync_api.Browser]:
     if not CHROMIUM.is_file():
         pytest.skip(f"needs Chromium at {CHROMIUM}: apt-get install chromium")

@@ -143,9 +143,11 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_it_dies_with_its_parent(number: signal.Signals, tmp_path: Path) -> None:
     """kill -9 leaves no chance to clean up, and Ctrl-C must not reach the server first."""
     program = """
-import time
+import signal, time
 from labelkit.models.vllm import VllmServer
 from tests.models.test_vllm import standing_in, worker_of
+# What a shell runs in the background ignores Ctrl-C, and so would what we start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with VllmServer(standing_in()) as server:
     print(server.pid, worker_of(server), flush=True)
     time.sleep(600)
