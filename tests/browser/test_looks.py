@@ -27,7 +27,8 @@ from labelkit.workflows.review.samples import Wanted, draw
 from tests.browser.conftest import Visit, serving, visiting
 from tests.browser.reviewing import AtDesk, Workplace, furnish
 
-pytestmark = pytest.mark.browser
+# Minutes of a browser, for what changes with the pages alone; test_safety has axe in every run.
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SAID = {"Ben": "122341", "Cleo": "112243", "Dora": "113243"}
 NAMES = {"1": "correct", "2": "tool_skip", "3": "result_ignore", "4": "output_fabrication"}

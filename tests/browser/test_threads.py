@@ -56,6 +56,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
         yield made
 
 
+@pytest.mark.slow
 def test_two_hundred_acts_in_a_row_are_two_hundred_rows(
     chromium: Browser, place: Workplace
 ) -> None:
@@ -138,6 +139,7 @@ def megabytes(process: str) -> float:
     return int(line.split()[1]) / 1024
 
 
+@pytest.mark.slow
 def test_pages_that_were_left_are_not_kept_for_ever(place: Workplace) -> None:
     token = place.newcomer("Gone")
     for _ in range(KEPT + 5):
