@@ -29,7 +29,6 @@ WIDEST_BAR = 34
 KEPT = 64
 """Charts that are kept drawn; pages that look again every few seconds mostly show the same."""
 
-Chart = alt.Chart | alt.LayerChart
 P = ParamSpec("P")
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from labelkit.domain.completion import Completion
 from labelkit.domain.label import Outcome
 from labelkit.domain.rubric import Rubric
-from labelkit.errors import InputError
 from labelkit.judging.judge import Judge, Prepared
 from labelkit.models.batch_lines import request_line
 from labelkit.models.request import ChatRequest, request_digest
@@ -27,6 +26,7 @@ from labelkit.workflows.batch_ids import BatchRater, batch_order, batch_raters, 
 from labelkit.workflows.judges import versioned
 from labelkit.workflows.orders import Order, check_judges
 from labelkit.workflows.progress import Progress, Silent
+from labelkit.workflows.request_file import refuse_existing, request_file
 
 _PAGE = 64
 
@@ -72,36 +72,25 @@ def write_requests(
     Raises:
         InputError: the file exists, an unknown judge, a judge that would grade its own traces.
     """
-    if path.exists():
-        raise InputError(f"{path} exists already; name a new file for the requests")
+    refuse_existing(path)
     listener = progress or Silent()
     order = batch_order(settings, rubric, judges, retry_failed=retry_failed, limit=limit)
     remarks = check_judges(store, order)
     written: dict[str, int] = {}
     cached = skipped = 0
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("wb") as file:
-            for rater in batch_raters(store, order):
-                name = rater.tally.rater
-                written[name] = 0
-                listener.begin(f"write {name}", None)
-                for line, from_cache in _owed_lines(store, order, rater):
-                    if line:
-                        file.write(line)
-                        written[name] += 1
-                    cached += from_cache
-                    skipped += not line and not from_cache
-                    listener.advance(f"write {name}")
-                listener.end(f"write {name}")
-        if sum(written.values()):
-            part.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"cannot write {path}: {error.strerror}; name a file in a folder that can be written"
-        ) from error
-    finally:
-        part.unlink(missing_ok=True)
+    with request_file(path) as file:
+        for rater in batch_raters(store, order):
+            name = rater.tally.rater
+            written[name] = 0
+            listener.begin(f"write {name}", None)
+            for line, from_cache in _owed_lines(store, order, rater):
+                if line:
+                    file.write(line)
+                    written[name] += 1
+                cached += from_cache
+                skipped += not line and not from_cache
+                listener.advance(f"write {name}")
+            listener.end(f"write {name}")
     return BatchOut(path, written, cached, skipped, tuple(remarks))
 
 

@@ -31,6 +31,7 @@ from labelkit.store.traces import add_traces, known_traces
 from labelkit.workflows.batch_ids import ASKED, WHO, Found, code_of, custom_id
 from labelkit.workflows.orders import known_capabilities
 from labelkit.workflows.progress import Progress, Silent
+from labelkit.workflows.request_file import refuse_existing, request_file
 from labelkit.workflows.result_lines import LineCounts, usable
 from labelkit.workflows.run import Plan, RolloutRun, done_rows
 from labelkit.workflows.running import run_async
@@ -128,32 +129,23 @@ def write_rollouts(
         InputError: the file exists or cannot be written, or a protocol of several requests.
     """
     check_single_turn(plan.manner.protocol)
-    if path.exists():
-        raise InputError(f"{path} exists already; name a new file for the requests")
+    refuse_existing(path)
     listener = progress or Silent()
     known = known_capabilities(store, plan.endpoint)
     way = _way(plan, known or Capabilities())
     done = done_rows(store, plan)
     rows = _planned(plan, done)
     planned = len(_planned(plan, ()))
-    part = path.with_name(f"{path.name}.part")
     stage, written = f"write {plan.endpoint.model}", 0
     listener.begin(stage, len(rows))
     try:
-        with part.open("wb") as file:
+        with request_file(path) as file:
             for page in chunks(rows, _PAGE):
                 lines = run_async(_lines(way, page))
                 file.writelines(lines)
                 written += len(lines)
                 listener.advance(stage, len(page))
-        if written:
-            part.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"cannot write {path}: {error.strerror}; name a file in a folder that can be written"
-        ) from error
     finally:
-        part.unlink(missing_ok=True)
         listener.end(stage)
     skipped = len(rows) - written
     return RolloutsOut(path, written, planned - len(rows), skipped, _remarks(plan, known))
