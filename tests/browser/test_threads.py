@@ -81,7 +81,7 @@ def test_a_page_that_refreshes_moves_nothing_and_takes_no_choice_of_another_page
     chromium: Browser, place: Workplace
 ) -> None:
     label_all(place, "Early", "correct", most=12)
-    label_all(place, "Late", "tool_skip", most=12)
+    label_all(place, "Late", "tool_skip")
     with visiting(chromium, place.address, token=place.tokens["Ada"]) as visit:
         page = visit.page
         visit.go("traces")
@@ -105,7 +105,8 @@ def test_a_page_that_refreshes_moves_nothing_and_takes_no_choice_of_another_page
         assert main.evaluate("e => e.scrollTop") == 150
         assert runs == [], "the connection held"
         assert page.locator(".lk-head").count() == 1
-        labels = page.locator(".lk-cards > *", has_text="Labels").locator(".n").first
+        card = page.locator(".lk-cards > *", has=page.get_by_text("Labels", exact=True))
+        labels = card.locator(".n")
         before = labels.inner_text()
         label_all(place, "Early", "correct", most=1)
         after = f"{int(before.replace(',', '')) + 1:,}"
