@@ -65,6 +65,11 @@ def answer(request: dict[str, Any]) -> replies.Reply | str:
     return f"It is {told[-1]['content']}." if told else "I do not know."
 
 
+def always_call(request: dict[str, Any]) -> replies.Reply | str:
+    """Call the first tool as long as there is one."""
+    return answer({**request, "messages": []})
+
+
 def task_set(folder: Path, *, more: str = "", hazard: bool = False) -> Path:
     """A set with one task."""
     place = folder / "quay"
@@ -108,9 +113,7 @@ def test_a_flag_wins_over_the_card_and_the_card_over_two_step(
 def test_the_cards_cap_is_for_its_own_protocol_and_a_flag_wins(
     store: Store, settings: Settings, tmp_path: Path, fake_server: FakeServer
 ) -> None:
-    fake_server.reply = lambda body: replies.tool_calls(
-        replies.call(body["tools"][0]["function"]["name"], "{}")
-    )
+    fake_server.reply = always_call
     place = task_set(tmp_path, more="protocol: agent\nmax_turns: 3\n")
     played(store, settings, place)
     played(store, settings, place, protocol="one-action-per-round")
