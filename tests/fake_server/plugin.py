@@ -22,7 +22,10 @@ def fake_server(_running_fake_server: FakeServer) -> Iterator[FakeServer]:
     """An OpenAI-compatible server on loopback, in its initial state."""
     _running_fake_server.reset()
     yield _running_fake_server
+    fell = _running_fake_server.fell
     _running_fake_server.reset()
+    if fell:
+        raise fell[0]
 
 
 @pytest.fixture

@@ -56,6 +56,7 @@ class FakeServer:
 
     ``batches`` is its Batch API: each line of a file is answered like a request of its own.
     ``latency_s`` delays every reply. ``requests`` are the chat requests in order of arrival.
+    ``fell`` are the errors of ``reply``: the fixture lets no test pass that has one.
     """
 
     def __init__(self, *, port: int = 0, latency_s: float = 0.0, record: bool = True) -> None:
@@ -78,6 +79,7 @@ class FakeServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
+        self.fell: list[Exception] = []
         self.reset_counts()
 
     def reset_counts(self) -> None:
@@ -102,6 +104,7 @@ class FakeServer:
         self.rejects = {}
         self.batches = Batches()
         self.latency_s = 0.0
+        self.fell = []
         self.reset_counts()
 
     # -- life ----------------------------------------------------------------------------------
@@ -277,10 +280,18 @@ class FakeServer:
                 return refusal
         if self._queue:
             return self._queue.popleft()
-        answer = self.reply(body) if self.reply is not None else None
+        answer = self._scripted(body)
         if isinstance(answer, str):
             return replies.text(answer)
         return answer if answer is not None else obedient(body)
+
+    def _scripted(self, body: dict[str, Any]) -> Reply | str | None:
+        """What ``reply`` says. A client would ask a script that fell over again and again."""
+        try:
+            return self.reply(body) if self.reply is not None else None
+        except Exception as error:
+            self.fell.append(error)
+            raise
 
     async def _send(self, request: web.BaseRequest, reply: Reply) -> web.StreamResponse:
         delay = self.latency_s + reply.delay_s
