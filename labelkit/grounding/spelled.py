@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from labelkit.grounding.hints import Hint
+from labelkit.grounding.hints import Hint, heads_of, word_heads
 from labelkit.grounding.numbers import CODES, SYMBOLS, Reading
 from labelkit.grounding.units import convert, unit_of
 from labelkit.grounding.value import Value
@@ -60,6 +60,8 @@ _SHARES = {
     "three-quarters": "0.75", "three quarters": "0.75", "half": "0.5", "one half": "0.5",
     "a quarter": "0.25", "one quarter": "0.25",
 }  # fmt: skip
+# Every wording of ``_OTHER`` and ``_RUN`` has a word that begins so.
+_NUMBER_HEADS = heads_of((*_SMALL, *_LARGE, "hundred", "dozen", "half", "quarter", "third"))
 _AFTER = re.compile(r"[ -](per ?cent|percentage points?|basis points?|[a-z\u00b0%]{1,12})")
 _TIMES = frozenset({"s", "min", "h", "d", "wk", "mo", "yr"})
 _HOUR_AND = re.compile(
@@ -84,13 +86,14 @@ def spelled_values(text: str) -> tuple[Value, ...]:
 
 @lru_cache(maxsize=64)
 def _read(text: str) -> tuple[Value, ...]:
-    found = []
-    for match in _OTHER.finditer(text):
+    found: list[Value] = []
+    in_words = not _NUMBER_HEADS.isdisjoint(word_heads(text))
+    for match in _OTHER.finditer(text) if in_words else ():
         amount = _other(match)
         if amount is not None:
             found.append(_value(text, match.start(), match.end(), amount))
     taken = [(v.start, v.end) for v in found]
-    for match in _RUN.finditer(text):
+    for match in _RUN.finditer(text) if in_words else ():
         number = _number_of(match[0])
         if number is not None and not any(a <= match.start() < b for a, b in taken):
             found.append(_value(text, match.start(), match.end(), number))

@@ -95,7 +95,8 @@ _IN_GENERAL = re.compile(
 )
 # What every wording above holds, for a quick look before it is searched.
 _NEGATED = Hint(
-    "not", "never", "no longer", "neither", "nor", "rather than", "instead of", "disregard", "n't",
+    "not", "never", "no longer", "neither", "nor", "rather than", "instead of", "disregard",
+    "cannot be", "ignore", anywhere=("n't",),
 )  # fmt: skip
 _DENIED = Hint(
     "wrong", "incorrect", "outdated", "stale", "inaccurate", "unreliable", "mistake", "error",
@@ -112,15 +113,16 @@ _REMEMBERED = Hint(
     "you read", "you seen", "brochure", "wikipedia", "paper", "press", "media",
     "poster", "website", "article", "flyer", "leaflet", "guidebook", "internet", "until",
     "originally", "in the past", "often ", "sometimes ",
-    "still ", "i always", "i have always", "compared to the", "compared with the",
+    "still ", "i always", "i have always", "compared to the", "compared with the", "reported ",
+    "quoted ", "printed ", "given ", "cited ", "mentioned ", "claimed ",
 )  # fmt: skip
 _UNSAID = Hint(
     "sorry", "correct", "scratch", "strike", "oops", "i mean", "misread", "wait", "apologies",
     "pardon", "mistake",
 )  # fmt: skip
 _LOST = Hint(
-    "los", "deficit", "down", "fell", "fall", "declin", "decreas", "drop", "shortfall", "shed",
-    "lower by", "slid", "tumbled", "slipped", "negative", "plunged", "contract", "shrank",
+    "loss", "lost", "deficit", "down", "fell", "fall", "declin", "decreas", "drop", "shortfall",
+    "shed", "lower by", "slid", "tumbled", "slipped", "negative", "plunged", "contract", "shrank",
     "shrunk", "shrink", "sank", "sunk", "weaken", "reduc", "cut", "lower",
     "trimmed", "slashed", "retreat", "outflow", "overdr",
 )  # fmt: skip
