@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -25,6 +26,7 @@ from labelkit.formats.rating_files import check_header, delimiter_of
 _JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 _LOOKED_AT = 200
 _BATCH = 1000
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 def table_header(path: Path, delimiter: str | None = None) -> tuple[str, ...]:
@@ -64,6 +66,11 @@ def decimal_comma(path: Path, delimiter: str | None = None) -> bool:
         return delimiter == ";"
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         return delimiter_of(path, file) == ";"
+
+
+def with_point(cell: str) -> str:
+    """Return a number with a comma before its decimals as one with a point, other text as it is."""
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def is_parquet(path: Path) -> bool:

@@ -26,7 +26,7 @@ from labelkit.formats.rating_layout import (
     names_raters,
     resolved,
 )
-from labelkit.formats.rating_rows import decimal_comma, table_header, table_rows
+from labelkit.formats.rating_rows import decimal_comma, table_header, table_rows, with_point
 from labelkit.formats.reader import (
     BrokenRecordError,
     Finding,
@@ -43,7 +43,6 @@ TEXT_NAMES = ("text", "response", "output", "answer", "completion", "content")
 RATIONALE_NAMES = ("rationale", "reason", "explanation", "comment", "note")
 TIME_NAMES = ("created_at", "timestamp", "submitted_at", "annotated_at")
 _SAMPLE = 50
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 class RatingTableReader:
@@ -207,9 +206,9 @@ class _Row:
         value = _plain(cell)
         if value is None or value in self.missing:
             return None
-        if self.point and _DECIMAL_COMMA.fullmatch(value):
+        if self.point and (pointed := with_point(value)) != value:
             notes.repaired("a decimal comma became a point")
-            return value.replace(",", ".")
+            return pointed
         return value
 
     def _text(self, row: dict[str, Any], column: str | None) -> str | None:

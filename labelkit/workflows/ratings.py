@@ -8,7 +8,7 @@ missing stays missing and is counted, and every refusal names the item, the rate
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from labelkit.errors import InputError, StatisticsError
 from labelkit.formats.rating_files import Column, Columns, Ints, read_columns
 from labelkit.formats.rating_layout import Layout, columns_of, is_item_name, resolved
+from labelkit.formats.rating_rows import decimal_comma, with_point
 from labelkit.stats.encode import MISSING, Place, encode
 from labelkit.stats.ratings import RatingTable, from_codes
 from labelkit.workflows.rating_labels import label_values
@@ -106,6 +107,9 @@ def read_ratings(path: Path, layout: Layout | None = None) -> RatingFile:
     guessed = settled.raters and not wanted.raters
     remarks = _strangers(columns, settled) if guessed else ()
     sheet = _wide(columns, settled) if settled.raters else _long(columns, settled)
+    if decimal_comma(path, wanted.delimiter):
+        sheet, commas = _pointed(sheet)
+        remarks += commas
     names: dict[str, Any] = {"item": settled.item, "question": settled.question}
     if settled.raters:
         names["raters"] = list(settled.raters)
@@ -119,6 +123,16 @@ def read_ratings(path: Path, layout: Layout | None = None) -> RatingFile:
         _questions(sheet, settled),
         remarks,
     )
+
+
+def _pointed(sheet: _Sheet) -> tuple[_Sheet, tuple[str, ...]]:
+    """Read ``3,5`` as 3.5, and say so. Only for a file whose cells are not apart by commas."""
+    cells = [with_point(c) if isinstance(c, str) else c for c in sheet.cells]
+    changed = [old for old, new in zip(sheet.cells, cells, strict=True) if old != new]
+    if not changed:
+        return sheet, ()
+    few = ", ".join(map(repr, changed[:3]))
+    return replace(sheet, cells=cells), (f"decimal commas are read as points: {few}",)
 
 
 def _wide(columns: Columns, layout: Layout) -> _Sheet:

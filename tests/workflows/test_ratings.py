@@ -108,6 +108,26 @@ def test_the_same_ratings_in_every_dress(tmp_path: Path, name: str, text: str) -
     assert kappa.n_items == 3
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "item;a;b\n1;3,5;3.5\n2;-2,0;NA\n3;1;0,5\n4;1;1\n",
+        "item;rater;label\n1;a;3,5\n1;b;3.5\n2;a;-2,0\n2;b;NA\n3;a;1\n3;b;0,5\n",
+    ],
+)
+def test_between_semicolons_a_comma_is_a_decimal_one(tmp_path: Path, text: str) -> None:
+    found = read(tmp_path, text)
+    assert found.rated[0].table.categories == (-2.0, 0.5, 1, 3.5)
+    assert cells(found)["1", "a"] == cells(found)["1", "b"] == 3.5
+    assert found.remarks == ("decimal commas are read as points: '3,5', '-2,0', '0,5'",)
+
+
+def test_elsewhere_a_comma_makes_no_number(tmp_path: Path) -> None:
+    found = read(tmp_path, "item\ta\tb\n1\t1,2\t1,3\n2\t1,2\t1,2\n")
+    assert found.rated[0].table.categories == ("1,2", "1,3")
+    assert found.remarks == ()
+
+
 def test_missing_is_counted_and_never_a_label(tmp_path: Path) -> None:
     found = read(tmp_path, "item,a,b\n1,x,\n2,NA,x\n3,None,null\n4,nan,y\n5,x,N/A\n")
     (rated,) = found.rated
