@@ -8,11 +8,12 @@ computation, so the operations allowed shrink as the operands grow.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,7 @@ _LARGEST = 1e300
 _MOST_WEIGHTED = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(NamedTuple):
     """Absolute results with the operations that gave them.
 
     ``listed`` are results of lists, each with its operation. ``table`` holds ``block`` results of
@@ -86,18 +86,18 @@ def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
 
     The rollouts of one task have the same operands, so the results are kept.
     """
-    groups: dict[str, list[float]] = {}
+    groups: defaultdict[str, list[float]] = defaultdict(list)
     for number, path in operands:
         if "[" in path:
-            groups.setdefault(_list_of(path), []).append(number)
-    distinct = list(dict.fromkeys(operands))
+            groups[_list_of(path)].append(number)
+    distinct = dict.fromkeys(operands)
     listed: list[tuple[float, str]] = []
     for numbers in (*groups.values(), *_siblings(distinct)):
         if len(numbers) > 1:
-            total = sum(numbers)
+            total = abs(sum(numbers))
             listed += [
-                (abs(total), "sum"),
-                (abs(total / len(numbers)), "average"),
+                (total, "sum"),
+                (total / len(numbers), "average"),
                 (max(numbers) - min(numbers), "range"),
             ]
     listed += [(abs(number), "sum of products") for number in _weighted(groups)]
@@ -131,13 +131,13 @@ def _weighted(groups: dict[str, list[float]]) -> list[float]:
     return [number for number in out if isfinite(number)]
 
 
-def _siblings(operands: Sequence[tuple[float, str]]) -> list[list[float]]:
+def _siblings(operands: Iterable[tuple[float, str]]) -> list[list[float]]:
     """The numbers of one object, where there are three or more: their total may be told."""
-    objects: dict[str, list[float]] = {}
+    objects: defaultdict[str, list[float]] = defaultdict(list)
     for number, path in operands:
-        place = path.rfind(".")
-        if place >= 0:
-            objects.setdefault(path[:place], []).append(number)
+        objects[path.rpartition(".")[0]].append(number)
+    # What stands in no object.
+    objects.pop("", None)
     return [found for found in objects.values() if 3 <= len(found) <= ALL_OPERATIONS]
 
 

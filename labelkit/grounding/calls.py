@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from labelkit.domain.message import Message, ToolCall
 from labelkit.grounding.payloads import as_json
@@ -32,8 +31,7 @@ _ERROR_WORDS = frozenset({"error", "failed", "failure", "fail"})
 _LOOKED_AT = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call as it went.
 
     ``arguments`` is the argument text, ``parsed`` its object (None when it is no JSON object).
@@ -57,8 +55,7 @@ _Made = tuple[str, str, int, bool]
 """Name and arguments of a call, the message it stands in, and whether it stands in the text."""
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(NamedTuple):
     place: int
     call: ToolCall
 
@@ -106,7 +103,7 @@ def pair_calls(
             opened = _take(open_turns, message)
             if opened is not None:
                 answers[opened.place] = message, index
-    return tuple(_call_of(one, answers.get(place)) for place, one in enumerate(made))
+    return tuple([_call_of(one, answers.get(place)) for place, one in enumerate(made)])
 
 
 def executed_calls(

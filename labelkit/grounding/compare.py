@@ -66,12 +66,17 @@ def far(value: Value, target: Target) -> bool:
     """
     if value.unit is not None or target.scale or value.unscaled is not value.readings:
         return False
-    if value.written_unit.lower() in _MINOR or value.written_unit.lower() in _LETTERS:
-        return False
+    if value.written_unit:
+        word = value.written_unit.lower()
+        if word in _MINOR or word in _LETTERS:
+            return False
     if target.tolerance is not None or target.unit in {"percent", "bps"}:
         return False
     wanted = abs(target.value)
-    return all(abs(abs(r.value) - wanted) * 2 > r.quantum for r in value.readings)
+    for number, quantum, _, _ in value.readings:  # noqa: SIM110 (a generator costs more)
+        if abs(abs(number) - wanted) * 2 <= quantum:
+            return False
+    return True
 
 
 def compare(value: Value, target: Target, loss: bool = False) -> tuple[Grade, bool] | None:

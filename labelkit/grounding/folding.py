@@ -15,6 +15,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
+from labelkit.grounding.hints import holds_any
+
 _ZERO_WIDTH = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093c\u094d"
@@ -27,6 +29,8 @@ _CLUSTER = (
 )
 _DIGIT = re.compile(r"\d")
 _SHORT = 64
+_SQUEEZED = re.compile(r"[^a-z0-9]+")
+_NOT_SQUEEZED = bytes(c for c in range(128) if not (chr(c).islower() or chr(c).isdigit()))
 _ODD_SPACE = re.compile(r"[^\S ]\s*| \s+")
 _QUOTE_PIECES = re.compile(f"[{_ZERO_WIDTH}\\s]+|{_CLUSTER}")
 _VALUE_PIECES = re.compile(
@@ -77,7 +81,14 @@ def has_digit(text: str) -> bool:
     """Whether the text holds a decimal digit of any script; cheap on long prose."""
     if len(text) < _SHORT or not text.isascii():
         return _DIGIT.search(text) is not None
-    return any(digit in text for digit in "0123456789")
+    return holds_any(text, "0123456789")
+
+
+def squeezed_text(lowered: str) -> str:
+    """The ASCII small letters and digits of ``lowered`` alone."""
+    if lowered.isascii():
+        return lowered.encode("ascii").translate(None, _NOT_SQUEEZED).decode("ascii")
+    return _SQUEEZED.sub("", lowered)
 
 
 _Changes = tuple[list[int], list[int], list[int], list[int]]

@@ -37,6 +37,7 @@ _FACTORS = (1.0, 0.01, 0.0001, 100.0)
 _ONE = (1.0,)
 _FEW = 48
 _LARGEST = 1e300
+_PLAIN_NUMBERS = frozenset({int, float})
 
 
 _Thing = TypeVar("_Thing")
@@ -119,9 +120,10 @@ class Ranked:
         self._places = list(range(len(figures)))
         self._order: tuple[list[float], list[int]] | None = None
         for place, (_, path, raw) in enumerate(figures) if measured else ():
-            unit, _, scale = announced(path, None)
-            if isinstance(raw, Target):
+            if type(raw) is Target:
                 unit, scale = raw.unit, raw.scale
+            else:
+                unit, _, scale = announced(path, None)
             if scale:
                 # A figure in millions is found by its written and by its full size.
                 self._sizes.append(self._sizes[place] * 10.0**scale)
@@ -163,12 +165,14 @@ class Ranked:
 class GivenText:
     """One text (a question, a text leaf, a plain result) with what can be read off it."""
 
+    cut = runs_cut = values_cut = False
+
     def __init__(self, text: str) -> None:
-        self.cut = len(text) > LONGEST
-        text = text[:LONGEST]
+        if len(text) > LONGEST:
+            self.cut = True
+            text = text[:LONGEST]
         self.folded = text if text.isascii() else fold_values(text).text
         self.has_digit = has_digit(self.folded)
-        self.runs_cut = self.values_cut = False
 
     @_Kept
     def lowered(self) -> str:
@@ -182,13 +186,16 @@ class GivenText:
             return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
         # Several times faster than an expression that finds digits.
         alone = self.folded.encode("ascii").translate(_DIGITS_ALONE, b",").decode("ascii")
-        found: list[str] = []
-        for piece in dict.fromkeys(alone.split()):
+        pieces = dict.fromkeys(alone.split())
+        if "." not in alone:
+            return tuple(pieces)
+        found: dict[str, None] = {}
+        for piece in pieces:
             if "." in piece:
-                found += _DIGITS.findall(piece)
+                found.update(dict.fromkeys(_DIGITS.findall(piece)))
             else:
-                found.append(piece)
-        return tuple(dict.fromkeys(found))
+                found[piece] = None
+        return tuple(found)
 
     @_Kept
     def run_set(self) -> frozenset[str]:
@@ -232,23 +239,20 @@ def given_text(text: str) -> GivenText:
 class GivenPayload:
     """A JSON value: its numbers and its texts, each with the path it stands at."""
 
+    runs_cut = False
+
     def __init__(self, value: Any) -> None:
-        self.figures: list[Figure] = []
-        self.texts: list[tuple[str, GivenText]] = []
-        self.by_size: dict[float, Figure] = {}
         found = leaves(value)
-        for path, leaf in found:
-            kind = type(leaf)
-            if kind is str:
-                self.texts.append((path, GivenText(leaf)))
-            elif kind is float or kind is int:
-                size = leaf if kind is float else _plain_size(leaf)
-                if -_LARGEST < size < _LARGEST:
-                    figure = size, path, leaf
-                    self.figures.append(figure)
-                    self.by_size.setdefault(abs(size), figure)
+        self.texts = [(path, GivenText(leaf)) for path, leaf in found if type(leaf) is str]
+        sizes = [
+            (leaf if type(leaf) is float else _plain_size(leaf), path, leaf)
+            for path, leaf in found
+            if type(leaf) in _PLAIN_NUMBERS
+        ]
+        self.figures: list[Figure] = [f for f in sizes if -_LARGEST < f[0] < _LARGEST]
+        # Of two numbers of one size the first is found.
+        self.by_size = {abs(figure[0]): figure for figure in reversed(self.figures)}
         self.cut = len(found) >= MOST_LEAVES or any(text.cut for _, text in self.texts)
-        self.runs_cut = False
 
     @_Kept
     def written(self) -> dict[str, str]:

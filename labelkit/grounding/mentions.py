@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from labelkit.domain.task import KeyValue
 from labelkit.grounding.answer import Answer
@@ -39,8 +38,7 @@ _ONCE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """The verdict on one key value, with the mentions it rests on (folded offsets).
 
     ``others`` are the places of list items that stand among the members of a set and are none.

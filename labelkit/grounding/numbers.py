@@ -57,6 +57,7 @@ NUMBER = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d")
+_IN_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+\.\d+")
 _NUMBERS = (int, float, Decimal)
 
 
@@ -153,6 +154,10 @@ def plain_readings(core: str) -> tuple[Reading, ...]:
     if whole.isdecimal() and fraction.isdecimal() and len(fraction) != 3:
         digits = len((whole + fraction).lstrip("0"))
         return (Reading(Decimal(core), _quantum(-len(fraction)), digits),)
+    if _IN_THOUSANDS.fullmatch(core):
+        joined = whole.replace(",", "")
+        digits = len(joined) + len(fraction)
+        return (Reading(Decimal(f"{joined}.{fraction}"), _quantum(-len(fraction)), digits),)
     return tuple(
         Reading(
             Decimal(text),

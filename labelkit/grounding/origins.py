@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from labelkit.grounding.arithmetic import Computed, compute, compute_on
 from labelkit.grounding.compare import Target, compare
 from labelkit.grounding.derived import apart, at_a_rate, exact_result, rates_of
+from labelkit.grounding.folding import squeezed_text
 from labelkit.grounding.given import (
     Figure,
     GivenPayload,
@@ -35,8 +36,6 @@ from labelkit.grounding.values import Value, identifier
 Source = Literal["payload", "question", "tool_result", "derived", "nowhere"]
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-_SQUEEZED = re.compile(r"[^a-z0-9]+")
-_NOT_SQUEEZED = bytes(c for c in range(128) if not (chr(c).islower() or chr(c).isdigit()))
 _MOST_OPERANDS = 64
 _MOST_STATED = 2000
 _MOST_STEPS = 4
@@ -68,8 +67,8 @@ class EvidenceBase:
 
     __slots__ = (
         "_blob", "_computed", "_everything", "_exact", "_known", "_payloads", "_questions",
-        "_ranked", "_read", "_seconds", "_sources", "_squeezed", "_stated", "_texts", "_undated",
-        "_whens", "cut",
+        "_ranked", "_reach", "_read", "_seconds", "_sources", "_squeezed", "_stated", "_texts",
+        "_undated", "_whens", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -85,6 +84,7 @@ class EvidenceBase:
         self._exact: dict[Decimal, Origin] = {}
         self._known: dict[str, Origin] = {}
         self._seconds: dict[Decimal, Origin] = {}
+        self._reach: tuple[Value, Reach] | None = None
         self._read: set[str] = set()
         self._sources: dict[tuple[str, str], Origin | None] = {}
         self._computed: Computed | None = None
@@ -194,7 +194,7 @@ class EvidenceBase:
     def squeezed(self) -> str:
         """All text without separators, for identifiers."""
         if not self._squeezed:
-            self._squeezed = " ".join(_squeeze(text.lowered) for text, _ in self._texts)
+            self._squeezed = " ".join(squeezed_text(text.lowered) for text, _ in self._texts)
         return self._squeezed
 
     def origin(self, value: Value, text: str) -> Origin:
@@ -242,7 +242,7 @@ class EvidenceBase:
         squeezed = value.canonical
         if value.kind == "citation":
             number, _, code = squeezed.removeprefix("section ").partition(" of ")
-            squeezed = _squeeze(identifier(code + number))
+            squeezed = squeezed_text(identifier(code + number))
         elif squeezed[:1] == "v" and squeezed[1:2].isdigit():
             squeezed = squeezed[1:]  # v3.10.0 is version 3.10.0
         if squeezed and squeezed in self.squeezed:
@@ -317,7 +317,10 @@ class EvidenceBase:
     def _about(self, value: Value, text: str, first: int = 0) -> Origin | None:
         """A given figure that ``value`` states when it is rounded, from the ``first`` list on."""
         loss: bool | None = None
-        reach = Reach(value)
+        if self._reach is None or self._reach[0] is not value:
+            # A value is looked up a second time where texts were read for it.
+            self._reach = value, Reach(value)
+        reach = self._reach[1]
         for ranked, source in self._ranked[first:]:
             for figure in ranked.near(reach):
                 loss = tells_a_loss(text, value.start) if loss is None else loss
@@ -373,13 +376,6 @@ class EvidenceBase:
                 out[place] = Origin("derived", how=how)
                 stated.append(float(value.readings[0].value))
         return out
-
-
-def _squeeze(lowered: str) -> str:
-    """The ASCII small letters and digits of ``lowered`` alone."""
-    if lowered.isascii():
-        return lowered.encode("ascii").translate(None, _NOT_SQUEEZED).decode("ascii")
-    return _SQUEEZED.sub("", lowered)
 
 
 def _same_time(mine: When, given: When) -> bool:

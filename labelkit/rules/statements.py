@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from labelkit.digest import canonical_json
@@ -150,7 +149,7 @@ def read_statements(
     )
     answer.traps = _traps(key)
     answer.tell = base.lowered
-    answer.keys_of_time = sum(k.type == "datetime" for k in key.values)
+    answer.keys_of_time = [k.type for k in key.values].count("datetime")
     found = _matches(key, task, answer)
     verdict, why = _overall(key, found)
     wanted = {span for match in found for span in match.spans}
@@ -279,7 +278,7 @@ def _other_words(match: Match, value: KeyValue, task: Task, answer: Answer, ques
     if task.reference.payload is None:
         return match
     if derived and any(True for _ in occurrences(str(value.value), question)):
-        return replace(match, why=_TOPIC)
+        return match._replace(why=_TOPIC)
     known = content_words(canonical_json(task.reference.payload))
     said = content_words(answer.lower) - content_words(question)
     if known and not said & (known - content_words(question)):

@@ -9,7 +9,7 @@ words, a coarse rounding, a value of open origin) the row goes to the judges.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from labelkit.domain.label import Evidence
 from labelkit.domain.rubric import Rubric
@@ -24,13 +24,12 @@ from labelkit.rules.ruling import Ruling
 from labelkit.rules.statements import Statements, read_statements
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """One trace with what was read off it once."""
 
     trace: Trace
     task: Task
-    calls: tuple[Call, ...]
+    executed: Sequence[Call]
     answer: str
     flags: tuple[str, ...]
 
@@ -62,7 +61,8 @@ def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
     tools = {t.name for t in task.tools} | {c.name for c in task.reference.expected_calls}
     calls = pair_calls(trace.messages, tools)
     answer = visible_answer(trace.messages)
-    row = _Row(trace, task, calls, answer, _facts(trace, task, calls, answer))
+    executed = [c for c in calls if c.status == "executed"]
+    row = _Row(trace, task, executed, answer, _facts(trace, task, calls, executed, answer))
     if subset == "control":
         return _control(row)
     if subset == "required":
@@ -71,20 +71,21 @@ def classify(rubric: Rubric, trace: Trace, task: Task | None) -> Ruling:
     return row.ruling(None, "no_subset")
 
 
-def _facts(trace: Trace, task: Task, calls: Sequence[Call], answer: str) -> tuple[str, ...]:
+def _facts(
+    trace: Trace, task: Task, calls: Sequence[Call], executed: Sequence[Call], answer: str
+) -> tuple[str, ...]:
     flags = []
-    statuses = {c.status for c in calls}
-    executed = {c.name for c in calls if c.status == "executed"}
     expected = task.reference.expected_calls
-    if expected and all(c.name in executed for c in expected):
+    if expected and {c.name for c in expected} <= {c.name for c in executed}:
         flags.append("called")
-    if "attempted" in statuses:
-        flags.append("unexecuted_call")
-    if "rejected" in statuses:
-        flags.append("rejected_call")
-    if statuses - {"executed"}:
+    if len(executed) < len(calls):
+        statuses = {c.status for c in calls}
+        if "attempted" in statuses:
+            flags.append("unexecuted_call")
+        if "rejected" in statuses:
+            flags.append("rejected_call")
         flags.append("attempted_call")
-    if any(c.is_error for c in calls if c.status == "executed"):
+    if any(c.is_error for c in executed):
         flags.append("tool_error")
     if not answer:
         flags.append("no_text")
@@ -94,7 +95,7 @@ def _facts(trace: Trace, task: Task, calls: Sequence[Call], answer: str) -> tupl
 
 
 def _control(row: _Row) -> Ruling:  # noqa: PLR0911 (an ordered decision list)
-    if any(c.status == "executed" for c in row.calls):
+    if row.executed:
         return row.ruling("unnecessary_tool_use", "executed_call")
     if not row.answer:
         return row.ruling("wrong_answer", "no_text")
@@ -114,7 +115,7 @@ def _required(row: _Row, strict: bool) -> Ruling:  # noqa: PLR0911 (an ordered d
     expected = row.task.reference.expected_calls
     if not expected:
         return row.ruling(None, "no_reference")
-    executed = [c for c in row.calls if c.status == "executed"]
+    executed = row.executed
     done = {c.name for c in executed}
     missing = [e for e in expected if e.name not in done]
     if missing:
