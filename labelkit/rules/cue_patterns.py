@@ -9,9 +9,10 @@ found is what the plain expression finds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from labelkit.grounding.hints import holds_any
 from labelkit.rules.cue_heads import LETTERS, alternatives, heads
 
 _WORD_BEGINS = r"\b"
@@ -19,7 +20,10 @@ _WORDS = re.compile(rf"\b\w{{1,{LETTERS}}}")
 _MOST_KEYS = 20_000
 
 
-Hot = list[tuple[int, tuple[re.Pattern[str], ...]]]
+Trial = Callable[[str, int], "re.Match[str] | None"]
+Trials = tuple[tuple[int, Trial], ...]
+"""Wordings to be tried at a place, each with the number of the cues it belongs to."""
+Hot = list[tuple[int, Trials]]
 """Where a word begins that a wording may begin with, and these wordings."""
 
 
@@ -44,10 +48,13 @@ class Cues:
         self.pattern = "|".join(
             [*([rf"\b(?=\w)(?:{'|'.join(begins)})"] if begins else []), *others]
         )
-        self._begins = _Dispatch(begins)
+        self.begins = tuple(re.compile(piece) for piece in begins)
+        self._dispatch = _Dispatch((0, piece) for piece in self.begins)
         self._others = re.compile("|".join(others)) if others else None
         literal = [head.text for piece in others for head in heads(piece, words=False)]
         self.hints = tuple(dict.fromkeys(literal))
+        # A plain text holds plain parts only.
+        self._plain_parts = tuple(part for part in needs or self.hints if part.isascii())
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first place, or None."""
@@ -57,18 +64,14 @@ class Cues:
         """Give the places from left to right; they do not overlap."""
         if self.needs and not self.begins_anywhere_in(text):
             return ()
-        begins = self._begins
+        begins = self._dispatch
         hot = [(start, tried) for start, key in word_starts(text) if (tried := begins[key])]
         other = self._other(text, 0) if self.hints else None
         return self._places(text, hot, other) if hot or other else ()
 
-    def beginning(self, key: str) -> tuple[re.Pattern[str], ...]:
-        """The wordings that may begin with a word whose first letters are ``key``."""
-        return self._begins[key]
-
     def begins_anywhere_in(self, text: str) -> bool:
         """Whether a wording may be found whose first letters do not tell."""
-        return any(part in text for part in self.needs or self.hints)
+        return holds_any(text, self._plain_parts if text.isascii() else self.needs or self.hints)
 
     def _places(self, text: str, hot: Hot, other: re.Match[str] | None) -> Iterator[re.Match[str]]:
         """Merge the wordings that begin with a word with those that begin anywhere."""
@@ -80,8 +83,8 @@ class Cues:
                 other = self._other(text, done)
             if start < done:
                 continue
-            for piece in tried:
-                found = piece.match(text, start)
+            for _, match in tried:
+                found = match(text, start)
                 if found:
                     yield found
                     done = found.end()
@@ -94,32 +97,38 @@ class Cues:
 
     def _other(self, text: str, start: int) -> re.Match[str] | None:
         """The next place of a wording that begins anywhere, not only with a word."""
-        if self._others is None:
+        if self._others is None or not holds_any(text, self.hints):
             return None
-        for hint in self.hints:
-            if hint in text:
-                return self._others.search(text, start)
-        return None
+        return self._others.search(text, start)
 
 
-class _Dispatch(dict[str, tuple[re.Pattern[str], ...]]):
+class _Dispatch(dict[str, Trials]):
     """First letters of a word: the wordings, in their order, that may begin so."""
 
-    def __init__(self, pieces: list[str]) -> None:
+    def __init__(self, pieces: Iterable[tuple[int, re.Pattern[str]]]) -> None:
         super().__init__()
-        self._pieces = [re.compile(piece) for piece in pieces]
+        self._trials: list[tuple[int, Trial]] = []
         self._whole: dict[str, set[int]] = {}
         self._open: dict[str, set[int]] = {}
-        for place, piece in enumerate(pieces):
-            for head in heads(piece, words=True):
+        for place, (number, piece) in enumerate(pieces):
+            self._trials.append((number, piece.match))
+            for head in heads(piece.pattern, words=True):
                 known = self._whole if head.ended else self._open
                 known.setdefault(head.text, set()).add(place)
+        self._anyhow = self._of(self._open.get("", set()))
+        self._firsts = frozenset(head[:1] for head in (*self._whole, *self._open))
 
-    def __missing__(self, key: str) -> tuple[re.Pattern[str], ...]:
+    def _of(self, places: set[int]) -> Trials:
+        return tuple(self._trials[place] for place in sorted(places))
+
+    def __missing__(self, key: str) -> Trials:
+        if key[0] not in self._firsts:
+            # Most numbers: there is no end of them, and nothing begins with them.
+            return self._anyhow
         places = set(self._whole.get(key, ()))
         for length in range(len(key) + 1):
             places |= self._open.get(key[:length], set())
-        found = tuple(self._pieces[place] for place in sorted(places))
+        found = self._of(places)
         if len(self) < _MOST_KEYS:
             self[key] = found
         return found
@@ -129,19 +138,19 @@ class CueIndex:
     """Several cues found in one reading of the words."""
 
     def __init__(self, cues: Sequence[Cues]) -> None:
-        self._cues = tuple(cues)
-        self._known: dict[str, tuple[tuple[int, re.Pattern[str]], ...]] = {}
+        self._begins = _Dispatch(
+            (n, piece) for n, one in enumerate(cues) if not one.needs for piece in one.begins
+        )
         self._apart = tuple((n, one) for n, one in enumerate(cues) if one.needs or one.hints)
 
     def find(self, text: str) -> dict[int, list[re.Match[str]]]:
         """Return the places of every cue that is found, by its place in the order given."""
         found: dict[int, list[re.Match[str]]] = {}
         done: dict[int, int] = {}
-        known = self._known
+        begins = self._begins
         for start, key in word_starts(text):
-            tried = known.get(key)
-            for n, piece in self._learn(key) if tried is None else tried:
-                if done.get(n, 0) <= start and (hit := piece.match(text, start)):
+            for n, match in begins[key]:
+                if (hit := match(text, start)) and done.get(n, 0) <= start:
                     found.setdefault(n, []).append(hit)
                     done[n] = hit.end()
         for n, one in self._apart:
@@ -151,18 +160,6 @@ class CueIndex:
                 if not found[n]:
                     del found[n]
         return found
-
-    def _learn(self, key: str) -> tuple[tuple[int, re.Pattern[str]], ...]:
-        """The wordings that may begin with these first letters, cue by cue in order."""
-        tried = tuple(
-            (n, piece)
-            for n, one in enumerate(self._cues)
-            if not one.needs
-            for piece in one.beginning(key)
-        )
-        if len(self._known) < _MOST_KEYS:
-            self._known[key] = tried
-        return tried
 
 
 def any_of(*wordings: str, needs: tuple[str, ...] = ()) -> Cues:
