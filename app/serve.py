@@ -20,9 +20,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import altair  # noqa: F401 - loads slowly: better now than before somebody's first chart
-import pandas as pd  # noqa: F401 - the same
-import pyarrow  # noqa: F401 - the same
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -22,7 +22,7 @@ class Desk {
 
   // Called for every run of the page: new data, the same or another item.
   take(component) {
-    const { data, setTriggerValue, setStateValue } = component;
+    const { data: [data], setTriggerValue, setStateValue } = component;
     this.trigger = setTriggerValue;
     this.state = setStateValue;
     const other = this.data?.key !== data.key;

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from app.colours import as_css
-from app.components import source
+from app.components import handed, source
 
 _CSS = source("base.css", "desk.css") + as_css()
 _ASKING = ("text.js", "marked.js", "desk.js", "asking.js")
@@ -46,7 +46,7 @@ def annotate_desk(
         The act and the draft of this run. The callbacks have handled them already, but for one
         case: a server that was started anew knows no callbacks yet when the page sends again.
     """
-    result = _annotate(key=key, data=dict(data), on_act_change=on_act, on_draft_change=on_draft)
+    result = _annotate(key=key, data=handed(data), on_act_change=on_act, on_draft_change=on_draft)
     return result.act, result.draft
 
 
@@ -54,6 +54,6 @@ def adjudicate_desk(
     data: Mapping[str, Any], *, key: str, on_act: Callable[[], None]
 ) -> Said | None:
     """Show the adjudicator's desk; returns the act of this run, see ``annotate_desk``."""
-    result = _adjudicate(key=key, data=dict(data), on_act_change=on_act)
+    result = _adjudicate(key=key, data=handed(data), on_act_change=on_act)
     act: Said | None = result.act
     return act

@@ -3,7 +3,7 @@ const WHOLE = /^(?:\S{1,24}|\d{4}-\d\d-\d\d.{0,10})$/;  // words, names and date
 const WORD = 32;  // a longer text may be broken anywhere, a shorter one keeps its words whole
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { data: [data], parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector('.lk');
   const table = el('table');
   const caption = el('caption', '', data.caption);

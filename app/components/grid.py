@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from app.components import source
+from app.components import handed, source
 
 _grid = st.components.v2.component(
     "labelkit_grid",
@@ -51,21 +51,23 @@ def grid(  # noqa: PLR0913 - a table has that many sides
 
     _grid(
         key=key,
-        data={
-            "caption": caption,
-            "columns": [{"name": name, "number": name in numbers} for name in columns],
-            "rows": [
-                {
-                    "cells": list(cells),
-                    "open": opens[place] if opens else None,
-                    "shares": [
-                        (shares or {}).get(name, [None] * len(rows))[place] for name in columns
-                    ],
-                }
-                for place, cells in enumerate(rows)
-            ],
-            "empty": empty,
-            "page": page,
-        },
+        data=handed(
+            {
+                "caption": caption,
+                "columns": [{"name": name, "number": name in numbers} for name in columns],
+                "rows": [
+                    {
+                        "cells": list(cells),
+                        "open": opens[place] if opens else None,
+                        "shares": [
+                            (shares or {}).get(name, [None] * len(rows))[place] for name in columns
+                        ],
+                    }
+                    for place, cells in enumerate(rows)
+                ],
+                "empty": empty,
+                "page": page,
+            }
+        ),
         on_open_change=opened,
     )

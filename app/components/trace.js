@@ -232,7 +232,7 @@ function painted(state, digest) {
 const CALM = '[role="dialog"]';
 
 export default function (component) {
-  const { data, parentElement } = component;
+  const { data: [data], parentElement } = component;
   const root = parentElement.querySelector('.lk');
   const state = root.labelkit ||= {};
   // Called again on every rerun of the page: what is unfolded stays so until the data change.

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from app.components import source
+from app.components import handed, source
 from labelkit.workflows.one_trace import TraceView
 
 _trace = st.components.v2.component(
@@ -28,4 +28,4 @@ def trace(view: TraceView, *, blind: bool = False, quoting: bool = False) -> Non
     data = asdict(view) | {"blind": blind, "quoting": quoting}
     if blind:
         data["ratings"] = []
-    _trace(key="trace", data=data)
+    _trace(key="trace", data=handed(data))

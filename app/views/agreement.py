@@ -15,10 +15,10 @@ from app.charts import Spot, forest, over_days, show_chart
 from app.choosing import choose_question, choose_sample, titles
 from app.components.grid import grid
 from app.jump import MOST, follow, trace_list
-from app.numbers import between, defined, percent, points, three, whole_number
 from app.opened import app_settings, the_store
 from app.plain import cards, head, note, warning
 from app.who import signed_in
+from app.wording import between, defined, percent, points, three, whole_number
 from labelkit.domain.person import Person
 from labelkit.workflows.agreement_words import name_of as known_name
 from labelkit.workflows.browse import Coefficient, limits
@@ -114,7 +114,8 @@ def show_forest(live: Live) -> None:
         return
     st.subheader("How far they agree")
     said = "Coefficients with 95% intervals; the table Every coefficient has the numbers."
-    show_chart(forest(spots, "agreement, 95% interval; 0 is chance", mark=0.0), said)
+    drawing = forest(spots, "agreement, 95% interval; 0 is chance", mark=0.0)
+    show_chart(drawing, said, key="agreement_forest")
 
 
 def show_time(live: Live) -> None:
@@ -132,7 +133,7 @@ def show_time(live: Live) -> None:
         return
     st.subheader("Agreement by day")
     said = "Agreement by day with 95% intervals; the table By day has the numbers."
-    show_chart(over_days(spots, "agreement, 95% interval"), said)
+    show_chart(over_days(spots, "agreement, 95% interval"), said, key="agreement_days")
     note(
         "A trace belongs to the day of its last label. Days without two labels are left out;"
         " intervals that reach below the axis are cut."
@@ -282,8 +283,9 @@ def draw_widths(widths: Sequence[tuple[str, float | None]], wanted: float) -> No
     if not spots:
         return
     most = max(wanted, *(one.value for one in spots)) * 1.08
-    chart = forest(spots, "half-width now, points; line: wanted", domain=(0.0, most), mark=wanted)
-    show_chart(chart, "Half-widths now beside the wanted one; the table Needed has the numbers.")
+    drawing = forest(spots, "half-width now, points; line: wanted", domain=(0.0, most), mark=wanted)
+    said = "Half-widths now beside the wanted one; the table Needed has the numbers."
+    show_chart(drawing, said, key="agreement_widths")
 
 
 @st.fragment(run_every=app_settings().refresh_s)

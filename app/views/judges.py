@@ -11,10 +11,10 @@ from app.charts import Spot, forest, show_chart
 from app.choosing import choose_question, choose_sample, titles
 from app.components.grid import grid
 from app.jump import MOST, follow, trace_list
-from app.numbers import between, counted, defined, percent, three
 from app.opened import the_store
 from app.plain import cards, head, named, note
 from app.who import signed_in
+from app.wording import between, counted, defined, percent, three
 from labelkit.domain.person import Person
 from labelkit.workflows.browse import Interval, Number, Undefined, limits
 from labelkit.workflows.review.adjudicate import saw_labels
@@ -84,7 +84,7 @@ def show_lines(quality: JudgeQuality) -> None:
     ]
     if spots:
         said = "Accuracy and kappa, with 95% intervals, by rater; see Judges."
-        show_chart(forest(spots, "accuracy and kappa, 95% interval"), said)
+        show_chart(forest(spots, "accuracy and kappa, 95% interval"), said, key="judges_forest")
 
 
 def spot(row: str, value: Number, interval: Interval | Undefined, series: str = "") -> list[Spot]:
@@ -145,7 +145,8 @@ def draw_rates(line: JudgeLine) -> None:
                 spots += spot(rate.name, found.value, found.interval, name)
     if spots:
         said = "Rates raw, by people alone and corrected, with 95% intervals; the table Rates."
-        show_chart(forest(spots, "rate, 95% interval", percent=True), said)
+        drawing = forest(spots, "rate, 95% interval", percent=True)
+        show_chart(drawing, said, key="judge_rates_forest")
 
 
 def draw_classes(line: JudgeLine, names: Mapping[str, str]) -> None:
@@ -160,7 +161,8 @@ def draw_classes(line: JudgeLine, names: Mapping[str, str]) -> None:
         note("There is no label yet that both people and this rater have given.")
         return
     said = "Precision and recall by label with 95% intervals; the table By label has the numbers."
-    show_chart(forest(spots, "share, 95% interval", percent=True, label_limit=160), said)
+    drawing = forest(spots, "share, 95% interval", percent=True, width=160)
+    show_chart(drawing, said, key="judge_classes_forest")
 
 
 def show_classes(line: JudgeLine, names: Mapping[str, str]) -> None:
@@ -250,7 +252,8 @@ def show_drift(quality: JudgeQuality) -> None:
             spots += spot(row, right.value, right.interval, series)
     if spots:
         said = "Share of right labels before and now, with 95% intervals; the table Drift."
-        show_chart(forest(spots, "as people decided, 95% interval", percent=True), said)
+        drawing = forest(spots, "as people decided, 95% interval", percent=True)
+        show_chart(drawing, said, key="drift_forest")
     grid("Drift", columns, rows, key="drift", numbers=columns[3:])
 
 

@@ -8,10 +8,10 @@ import streamlit as st
 
 from app.charts import Spot, forest, show_chart
 from app.components.grid import grid
-from app.numbers import counted, percent, three, why_not
 from app.opened import choose_scheme, the_browser
 from app.plain import head, named, note, section, visible
 from app.who import somebody
+from app.wording import counted, percent, three, why_not
 from labelkit.workflows.agreement import GroupAgreement, Settled
 from labelkit.workflows.agreement_words import interval_of, name_of, remarks_on
 from labelkit.workflows.browse import Browser, Coefficient, Scheme
@@ -126,7 +126,8 @@ def show(report: Report) -> None:
     if known:
         said = "Rates with 95% Wilson intervals; the table Rates has the numbers."
         title = "share of the denominator, 95% Wilson interval"
-        show_chart(forest(known[:CHART_ROWS], title, percent=True, label_limit=320), said)
+        drawing = forest(known[:CHART_ROWS], title, percent=True, width=320)
+        show_chart(drawing, said, key="rates_chart")
         note("Point: the rate. Bar: its 95% Wilson interval.")
     else:
         note(

@@ -8,17 +8,17 @@ import streamlit as st
 
 from app.charts import bars, show_chart, stacked_days
 from app.components.grid import grid
-from app.numbers import counted, defined, percent, points
 from app.opened import the_browser, the_store
 from app.plain import cards, head, named, note, problem
 from app.who import signed_in
+from app.wording import counted, defined, percent, points
 from labelkit.domain.person import Person
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.sample import AllocationMethod
 from labelkit.workflows.browse import Fault
-from labelkit.workflows.hand_out import packed_release
 from labelkit.workflows.review.access import Right, allowed
 from labelkit.workflows.review.overview import Overview, SampleLine, overview
+from labelkit.workflows.review.packing import packed_apart
 from labelkit.workflows.review.samples import (
     SamplePlan,
     Wanted,
@@ -96,7 +96,8 @@ def show_days(found: Overview) -> None:
         st.subheader(f"Labels per day, the last {DAYS} days")
         if found.days:
             counts = [(day.day, day.person, day.labels) for day in found.days]
-            show_chart(stacked_days(counts, DAYS), "Labels per day by person; People has the sums.")
+            said = "Labels per day by person; People has the sums."
+            show_chart(stacked_days(counts, DAYS), said, key="days_chart")
         else:
             note(
                 "Nobody has labelled anything yet. Those a sample is given to find it on Annotate."
@@ -106,7 +107,8 @@ def show_days(found: Overview) -> None:
         with pace:
             st.subheader("Pace")
             said = "Median seconds per label by person; the table People has the numbers."
-            show_chart(bars(timed, "median seconds at work per label, last 200"), said)
+            drawing = bars(timed, "median seconds at work per label, last 200")
+            show_chart(drawing, said, key="pace_chart")
 
 
 def show_people(found: Overview) -> None:
@@ -281,7 +283,7 @@ def export_one(person: Person, found: Overview) -> None:
     if st.button("Prepare the release", key="prepare"):
         try:
             with st.spinner("Writing and checking every table"):
-                made = packed_release(the_store(), person, chosen)
+                made = packed_apart(the_store(), person, chosen)
         except Fault as fault:
             problem(str(fault))
             return

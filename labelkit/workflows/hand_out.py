@@ -1,6 +1,8 @@
 """A release as one file for a browser: the very folder of ``labelkit export``, packed.
 
 Large releases belong on the command line; a browser's download is held in the server's memory.
+The work is a child process's: what draws the figures would stay in the server's memory for good,
+and everybody who labels would wait while tables are written.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from labelkit.domain.person import Person
-from labelkit.errors import InputError
+from labelkit.errors import InputError, LabelkitError
 from labelkit.store import Store
 from labelkit.store.samples import sample
+from labelkit.workflows.children import own_pipes, receive, send
 from labelkit.workflows.release.export import export
 from labelkit.workflows.review.access import Right, require
 from labelkit.workflows.review.schemes import rubric_in
@@ -44,6 +47,20 @@ def packed_release(store: Store, who: Person, sample_id: str) -> tuple[str, byte
             f" `labelkit export {found.id[:12]} FOLDER` where the store is"
         )
     return f"{name}.zip", packed
+
+
+def answer() -> None:
+    """Be the child of ``review.packing``: pack the one release that is asked for.
+
+    Sends name and bytes, or the sentence that says why there is none.
+    """
+    questions, answers = own_pipes()
+    address, who, sample_id = receive(questions)
+    try:
+        with Store.open(address) as store:
+            send(answers, packed_release(store, who, sample_id))
+    except LabelkitError as error:
+        send(answers, str(error))
 
 
 def _pack(folder: Path, name: str) -> bytes:

@@ -12,7 +12,8 @@ def handed_over(page: AppTest, key: str) -> dict[str, Any]:
     """The data of the component with this key."""
     found = [element for element in page.get("bidi_component") if element.key == key]
     assert len(found) == 1, [element.key for element in page.get("bidi_component")]
-    data: dict[str, Any] = json.loads(found[0].proto.json)
+    data: dict[str, Any]
+    (data,) = json.loads(found[0].proto.json)
     return data
 
 

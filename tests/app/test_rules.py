@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,9 @@ def test_names_that_look_alike_can_be_told_apart() -> None:
     alike = ["x" * 100 + "a", "x" * 100 + "b", None, "(none)", ""]
     names = named(alike)
     assert len(set(names)) == len(alike)
+
+
+def test_no_page_hides_a_module_of_python() -> None:
+    """Streamlit puts the folder of the pages first on the path, and children inherit it."""
+    own = {path.stem for path in (ROOT / "app").iterdir()} - {"__init__", "__pycache__"}
+    assert not own & sys.stdlib_module_names

@@ -120,7 +120,7 @@ def test_from_the_draw_to_the_numbers(chromium: Browser, place: Workplace) -> No
             cards.get_by_text(f"{known[name]['value']:.3f}", exact=True).first.wait_for()
         share = f"{known['percent_agreement']['value']:.1%}"
         cards.get_by_text(share, exact=True).first.wait_for()
-        visit.wait("[data-testid=stVegaLiteChart] :is(canvas, svg)")
+        visit.wait(".plot")
         visit.shoot("agreement-1280")
         assert visit.no_sideways_scrolling()
         visit.settled()
