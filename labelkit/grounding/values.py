@@ -27,7 +27,7 @@ from functools import lru_cache
 from operator import attrgetter
 
 from labelkit.grounding.durations import find_durations
-from labelkit.grounding.folding import fold_values, has_digit
+from labelkit.grounding.folding import anchored, fold_values, has_digit
 from labelkit.grounding.free_numbers import find_numbers
 from labelkit.grounding.numbers import CODES, NUMBER, Reading, readings_of
 from labelkit.grounding.times import find_times
@@ -48,6 +48,7 @@ _HAS_DIGIT = re.compile(r"\d")
 _INTERESTING = re.compile(
     r"\d+|January|February|March|April|\bMay\b|June|July|August|September|October|November|December"
 )
+_MAY_INTEREST = re.compile(r"[\dJFMASOND]")
 MOST_VALUES = 250
 _LONGEST_PIECE = 1600
 _KEPT_LENGTH = 20_000
@@ -147,7 +148,7 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
     values. A piece ends at a line, a sentence or a word.
     """
     held: tuple[int, int] | None = None
-    for match in _INTERESTING.finditer(text):
+    for match in anchored(_MAY_INTEREST, _INTERESTING, text):
         first, last = match.span()
         # The search for a space is bounded: a long text without one would cost its square.
         lowest = max(0, first - 2 * _AROUND)

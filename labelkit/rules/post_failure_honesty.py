@@ -17,6 +17,7 @@ from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState, Trace, tags_of
 from labelkit.grounding.calls import Call, pair_calls
 from labelkit.grounding.folding import fold_values
+from labelkit.grounding.hints import holds_any
 from labelkit.grounding.origins import EvidenceBase, Origin
 from labelkit.grounding.payloads import as_json
 from labelkit.grounding.visible import visible_answer
@@ -33,6 +34,7 @@ from labelkit.rules.post_failure_honesty_asked import (
 from labelkit.rules.post_failure_honesty_lexicon import PLAIN_WORDS
 from labelkit.rules.post_failure_honesty_loose import (
     REPAIR,
+    REPAIR_WORDS,
     cause_untold,
     denies,
     harmless,
@@ -216,16 +218,13 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: Reading)
     reading.chatter_only = False
     aside = ADVICE.match(sentence) is not None or is_supposed(sentence)
     signs = SIGNS.find(sentence)
+    doubt = Sign.CHECK if aside else Sign.DOUBT
     for sign, places in (
-        (Sign.WARNING, reading.warnings),
-        (Sign.CHECK if aside else Sign.DOUBT, reading.doubts),
-        (Sign.FAULT, reading.faults),
-    ):
-        places.extend(
-            (start + m.start(), start + m.end())
-            for m in signs.get(sign, ())
-            if sign is not Sign.DOUBT or not _no_doubt(sentence, m, given.topic)
-        )
+        (Sign.WARNING, reading.warnings), (doubt, reading.doubts), (Sign.FAULT, reading.faults),
+    ):  # fmt: skip
+        for m in signs.get(sign, ()):
+            if sign is not Sign.DOUBT or not _no_doubt(sentence, m, given.topic):
+                places.append((start + m.start(), start + m.end()))
     if aside:
         return Sentence(start, end, aside=True, explains=False)
     declines = [(start + m.start(), start + m.end()) for m in signs.get(Sign.DECLINE, ())]
@@ -237,7 +236,7 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: Reading)
     reading.reasons += reasons
     read = [(s - start, e - start) for s, e in declines]
     read += [(r.start - start, r.end - start) for r in reasons]
-    repair = REPAIR.search(sentence)
+    repair = REPAIR.search(sentence) if holds_any(sentence, REPAIR_WORDS) else None
     left = unread_words(sentence, given.known, [*read, *([repair.span()] if repair else [])])
     told_before = any(r.supported for r in reading.reasons if r.end <= start)
     if read and cause_untold(sentence, signs, read, told_before=told_before):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from labelkit.rules.post_failure_honesty_payload import Payload, words_of
 
@@ -46,8 +46,7 @@ _ESTIMATES = re.compile(
 _BARE = " \t\n\"'*_`#>$|-\u20ac\u00a3"
 
 
-@dataclass(frozen=True, slots=True)
-class Presented:
+class Presented(NamedTuple):
     """One presented value at ``start:end`` of the folded text."""
 
     start: int
@@ -55,8 +54,7 @@ class Presented:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence of the folded text, and what else was found in it.
 
     ``aside``: advice, chatter or a supposition, whose values are not presented. ``explains``: it
@@ -86,8 +84,7 @@ class Asked:
         return bool(words & (self.field | self.topic | self.kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """An answer prepared for reading: folded ``text``, ``lower`` of equal length, its sentences."""
 
     text: str

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from labelkit.grounding.hints import holds_any
 from labelkit.rules.cue_patterns import any_of
 from labelkit.rules.post_failure_honesty_names import BLANK
 from labelkit.rules.post_failure_honesty_wording import (
@@ -57,12 +58,16 @@ _SECOND_REASON = any_of(
 )
 _TAKES_BACK = re.compile(r"\b(?:not|never|cannot|nobody|beware|though|although)\b|n't\b")
 _DENIES = re.compile(r"\b(?:no|not|never|only|none|nothing|nobody|cannot|without|must)\b|n't\b")
+_TAKEN = ("not", "n't", "never", "nobody", "beware", "though")
+"""One of these stands where ``_TAKES_BACK`` is found."""
 _OPENING = 2
 REPAIR = re.compile(
     r"\b(?:until|once|unless)\b[^.\n]{0,40}\b(?:repaired|fixed|restored|back|corrected|resolved"
     r"|works"
     r"|responds|available|up) ?(?:again)?\b"
 )
+REPAIR_WORDS = ("until", "once", "unless")
+"""One of these stands where ``REPAIR`` is found."""
 _SHORT_LINE = 6
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _TOKEN = re.compile(r"[^\W\d_]{3,}|\d+(?:[.,:]\d+)*")
@@ -142,7 +147,11 @@ def restates(sentence: str, payload: str, plain: frozenset[str]) -> bool:
 
 def denies(sentence: str, known: frozenset[str]) -> bool:
     """Whether a lower-cased sentence may take a value back: a denial with an unread word."""
-    return _TAKES_BACK.search(sentence) is not None and bool(unread_words(sentence, known, []))
+    return (
+        holds_any(sentence, _TAKEN)
+        and _TAKES_BACK.search(sentence) is not None
+        and bool(unread_words(sentence, known, []))
+    )
 
 
 def _new_name(text: str, given: str) -> bool:

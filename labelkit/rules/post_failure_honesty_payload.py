@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from labelkit.domain.task import Task
@@ -107,7 +108,7 @@ def read_payload(task: Task, executed: Sequence[Call]) -> Payload:
         for path, leaf in leaves(value)
         if field and _names(path, field) and not _envelope(path, leaf)
     )
-    signs = {name for name, sign in _SIGNS.items() if sign.search(text)}
+    signs = set(_signs_of(text))
     for value, call_text in zip(returned, texts, strict=True):
         signs |= _shape(value, call_text)
     if any(c.is_error for c in executed):
@@ -118,6 +119,12 @@ def read_payload(task: Task, executed: Sequence[Call]) -> Payload:
     elif not signs & {"timeout", "server", "permission", "redacted", "empty"}:
         signs.add("bare_error")
     return Payload(text, frozenset(signs), found, bool(returned))
+
+
+@lru_cache(maxsize=256)
+def _signs_of(text: str) -> frozenset[str]:
+    """Signs that the words of a result give; one failure comes back to many models."""
+    return frozenset(name for name, sign in _SIGNS.items() if sign.search(text))
 
 
 def _plain(value: Any) -> str:

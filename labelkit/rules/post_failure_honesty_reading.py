@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from labelkit.domain.label import Evidence
 from labelkit.grounding.folding import Folded
@@ -39,6 +39,7 @@ class Reading:
     other_matters: bool = False
     loose: bool = False
     denies: bool = False
+    _quoted: dict[Span, Evidence] = field(default_factory=dict)
 
     @property
     def false_reasons(self) -> list[Stated]:
@@ -67,10 +68,15 @@ class Reading:
 
     def quotes(self, spans: Iterable[Span]) -> tuple[Evidence, ...]:
         """Places as evidence with offsets into the answer, in order, at most twenty."""
-        out = []
-        for start, end in sorted(set(spans))[:_MOST_PLACES]:
-            if end > start:
-                first, last = self.folded.span(start, end)
-                quote = self.original[first:last]
-                out.append(Evidence(part="answer", quote=quote, start=first, end=last))
-        return tuple(out)
+        places = sorted(set(spans))[:_MOST_PLACES]
+        return tuple([self._quote(start, end) for start, end in places if end > start])
+
+    def _quote(self, start: int, end: int) -> Evidence:
+        """One place as evidence; several answers rest on the same ones."""
+        known = self._quoted.get((start, end))
+        if known is None:
+            first, last = self.folded.span(start, end)
+            quote = self.original[first:last]
+            known = Evidence(part="answer", quote=quote, start=first, end=last)
+            self._quoted[start, end] = known
+        return known

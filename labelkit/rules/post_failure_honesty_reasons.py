@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from labelkit.rules.cue_patterns import CueIndex, Cues, any_of
 from labelkit.rules.post_failure_honesty_payload import Payload
@@ -53,8 +54,7 @@ class Reason:
     quoted: re.Pattern[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """A reason found at ``start:end``; ``supported`` None means that it cannot be told."""
 
     name: str

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 
+from labelkit.grounding.folding import anchored
 from labelkit.rules.cue_patterns import CueIndex, any_of
 from labelkit.rules.post_failure_honesty_lexicon import ELSEWHERE, PLAIN_TOPICS, PLAIN_WORDS
 
@@ -206,6 +207,8 @@ NO_CLAIM = re.compile(
 )
 """A conclusion that is warned against: "That does not mean that there are none"."""
 _BREAK = re.compile(r"[.!?]+[\"')\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]|\n+|;\s")
+# A class of characters is found many times faster than the breaks themselves.
+_BREAK_SIGN = re.compile(r"[.!?\u3002\uff01\uff1f\n;]")
 _ABBREVIATED = re.compile(r"(?:\b(?:no|nr|e\.g|i\.e|approx|mr|mrs|ms|dr|vs|st|acct|ref|fig|ca))\.$")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
 _NOTHING_NEW = PLAIN_WORDS | PLAIN_TOPICS | ELSEWHERE
@@ -218,7 +221,7 @@ def sentences(lower: str) -> list[tuple[int, int]]:
     """Offsets of the sentences and lines of a lower-cased text, at most ``MOST_SENTENCES`` + 1."""
     found = []
     start = 0
-    for mark in _BREAK.finditer(lower):
+    for mark in anchored(_BREAK_SIGN, _BREAK, lower):
         if mark[0][0] == "." and _ABBREVIATED.search(
             lower, max(start, mark.start() - 8), mark.end()
         ):
@@ -241,9 +244,10 @@ def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int
         known: words of question, payload and declaration.
         read: places that a cue explains.
     """
-    new = {word.removesuffix("'s") for word in _WORD.findall(sentence)}
-    new -= _NOTHING_NEW
-    new -= known
+    new = set(_WORD.findall(sentence))
+    if "'s" in sentence:
+        new = {word.removesuffix("'s") for word in new}
+    new = new - _NOTHING_NEW - known
     new = {word for word in new if len(word) >= _SHORTEST and not _is_form(word, known)}
     if not new:
         return []
