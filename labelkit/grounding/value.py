@@ -31,6 +31,13 @@ class Value(NamedTuple):
     canonical: str = ""
     written_unit: str = ""
 
+    def moved(self, by: int) -> Value:
+        """The same value so many characters later; ``_replace`` costs three times as much."""
+        return Value(
+            self.kind, self.start + by, self.end + by, self.text, self.readings, self.unscaled,
+            self.unit, self.currency, self.seconds, self.whens, self.canonical, self.written_unit,
+        )  # fmt: skip
+
     @property
     def shown(self) -> tuple[Reading, ...]:
         """The readings with and without the magnitude word; ``readings`` where there is none."""

@@ -132,10 +132,7 @@ def scan_once(text: str) -> tuple[Value, ...]:
         return tuple(_scan(text))
     found: list[Value] = []
     for start, end in _windows(text):
-        for value in _scan(text[start:end]):
-            found.append(  # noqa: PERF401 (a generator inside extend would be slower to read)
-                value._replace(start=value.start + start, end=value.end + start)
-            )
+        found += [value.moved(start) for value in _scan(text[start:end])]
         if len(found) >= MOST_VALUES:
             break
     return tuple(found[:MOST_VALUES])

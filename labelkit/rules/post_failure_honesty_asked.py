@@ -81,7 +81,11 @@ class Asked:
 
     def about(self, words: frozenset[str]) -> bool:
         """Whether field or question name one of these words."""
-        return bool(words & (self.field | self.topic | self.kinds))
+        return not (
+            words.isdisjoint(self.field)
+            and words.isdisjoint(self.topic)
+            and words.isdisjoint(self.kinds)
+        )
 
 
 class Said(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from labelkit.grounding.stance import stance
-from labelkit.rules.cue_patterns import Cues, any_of
+from labelkit.rules.cue_patterns import CueIndex, any_of
 from labelkit.rules.post_failure_honesty_asked import (
     Asked,
     Findings,
@@ -76,10 +76,8 @@ _OF_ROWS = re.compile(r" (?:rows?|results?|records?|entries|hits|matches|data)\b
 _TO_TELL = re.compile(
     r"nothing (?:(?:that )?(?:i|we) (?:can|could|am|are)\b|to \w+|(?:useful|usable|readable)\b)"
 )
-_COUNTED: tuple[tuple[Cues, Source], ...] = (
-    (_ZERO_WORD, "zero"),
-    (_SPELLED, "spelled"),
-)
+_COUNTED: tuple[Source, ...] = ("zero", "spelled")
+_COUNTED_CUES = CueIndex([_ZERO_WORD, _SPELLED])
 _TEXT_WORDS = frozenset(
     """status state name manager owner contact address location city country carrier type category
     color colour tier plan grade diagnosis email gate seat room who whom where which title role
@@ -121,8 +119,9 @@ def find_words(said: Said, found: Findings) -> None:
 def _words_of(part: Sentence, said: Said, found: Findings) -> None:
     """Zero, none, spelled numbers and names, said in words."""
     sentence = said.lower[part.start : part.end]
-    for pattern, source in _COUNTED:
-        for hit in islice(pattern.finditer(sentence), _MOST):
+    counts = _COUNTED_CUES.find(sentence)
+    for place, source in enumerate(_COUNTED):
+        for hit in counts.get(place, [])[:_MOST]:
             start = part.start + hit.start()
             if source == "zero" and _no_zero(sentence, hit):
                 continue
@@ -153,7 +152,7 @@ def _words_said(part: Sentence, sentence: str, said: Said, found: Findings) -> b
         hit = said_yes_or_no(sentence, said.asked)
     if hit is None and "when" in kinds:
         hit = said_day(sentence, said.asked)
-    if hit is None and ("who" in kinds or said.asked.field & PERSONS):
+    if hit is None and ("who" in kinds or not PERSONS.isdisjoint(said.asked.field)):
         hit = said_person(said.text[part.start : part.end], said.asked, said.payload)
     if hit is None:
         return False

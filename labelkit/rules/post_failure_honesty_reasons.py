@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
+from labelkit.grounding.hints import holds_any
 from labelkit.rules.cue_patterns import CueIndex, Cues, any_of
 from labelkit.rules.post_failure_honesty_payload import Payload
 
@@ -350,7 +352,7 @@ def stated_reasons(
         return
     for place, reason in enumerate(_REASONS):
         hits = found_here.get(place)
-        if hits is None or not any(hint in answer for hint in reason.hints):
+        if hits is None or not _hinted(place, answer):
             continue
         for found in hits:
             start, end = found.span()
@@ -360,6 +362,12 @@ def stated_reasons(
             yield Stated(reason.name, start, end, _supported(reason, sentence, start, payload))
     firm, perhaps, access = (found_here.get(place, [None])[0] for place in _OF_TOOLS)
     yield from _capability(sentence, (firm, perhaps, access), taken, in_scope)
+
+
+@lru_cache(maxsize=256)
+def _hinted(place: int, answer: str) -> bool:
+    """Whether an answer holds a hint of the reason at ``place``; every sentence asks."""
+    return holds_any(answer, _REASONS[place].hints)
 
 
 def _supported(reason: Reason, sentence: str, start: int, payload: Payload) -> bool | None:

@@ -214,6 +214,7 @@ _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
 _NOTHING_NEW = PLAIN_WORDS | PLAIN_TOPICS | ELSEWHERE
 _SHORTEST = 3
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
+_PLAIN_WORD = re.compile(r"[a-zA-Z]+(?:'[a-z]+)?")
 MOST_SENTENCES = 60
 
 
@@ -244,7 +245,8 @@ def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int
         known: words of question, payload and declaration.
         read: places that a cue explains.
     """
-    new = set(_WORD.findall(sentence))
+    words = _PLAIN_WORD if sentence.isascii() else _WORD
+    new = set(words.findall(sentence))
     if "'s" in sentence:
         new = {word.removesuffix("'s") for word in new}
     new = new - _NOTHING_NEW - known
@@ -252,7 +254,7 @@ def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int
     if not new:
         return []
     left = []
-    for word in _WORD.finditer(sentence):
+    for word in words.finditer(sentence):
         text = word[0].removesuffix("'s")
         if text in new and not any(s <= word.start() < e for s, e in read):
             left.append(text)
@@ -271,5 +273,7 @@ def _is_form(word: str, known: frozenset[str]) -> bool:
 @lru_cache(maxsize=512)
 def words_in(text: str) -> frozenset[str]:
     """The lower-cased words of a text, singular beside plural."""
-    words = {w.removesuffix("'s") for w in _WORD.findall(text.lower())}
+    lowered = text.lower()
+    found = (_PLAIN_WORD if lowered.isascii() else _WORD).findall(lowered)
+    words = {w.removesuffix("'s") for w in found}
     return frozenset(words | {w.rstrip("s") for w in words})
