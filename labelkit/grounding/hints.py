@@ -33,7 +33,7 @@ def word_heads(lowered: str) -> frozenset[str]:
     Only ASCII letters make a word here, so that a word with others in it counts as several: no
     beginning is ever missed.
     """
-    return frozenset([word[:_HEAD] for word in _LETTERS.findall(lowered)])
+    return frozenset([word[:_HEAD] for word in set(_LETTERS.findall(lowered))])
 
 
 def heads_of(words: Iterable[str]) -> frozenset[str]:

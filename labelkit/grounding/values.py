@@ -235,15 +235,24 @@ def _times(text: str) -> Iterator[Value]:
 def _durations(text: str) -> Iterator[Value]:
     for start, end, amount, quantum, unit in find_durations(text):
         written = text[start:end]
-        digits = sum(c.isdigit() for c in written.lstrip("0"))
-        one = NUMBER.match(written)
-        readings: tuple[Reading, ...] = ()
-        if one and not _HAS_DIGIT.search(written, one.end("core")):
-            readings = readings_of(one)
+        digits, readings = _duration_readings(written)
         yield Value(
             "duration", start, end, written, readings=readings, unit=unit,
             seconds=Reading(amount, quantum, digits), written_unit=unit,
         )  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def _duration_readings(written: str) -> tuple[int, tuple[Reading, ...]]:
+    """Number of digits of a duration, and its readings where it is one number with a unit.
+
+    Kept, because answers say "24 hours" again and again.
+    """
+    digits = sum(c.isdigit() for c in written.lstrip("0"))
+    one = NUMBER.match(written)
+    if one and not _HAS_DIGIT.search(written, one.end("core")):
+        return digits, readings_of(one)
+    return digits, ()
 
 
 def _identifiers(text: str) -> Iterator[Value]:

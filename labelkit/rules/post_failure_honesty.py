@@ -75,6 +75,7 @@ class _Given:
     """What a sentence of ``answer`` is read against.
 
     ``known`` words are those the model got, ``topic`` words those of the question and the field.
+    ``plain`` words are those of the topic and those that say nothing.
     ``source`` is question and payload, lower-cased; ``names``: a name may be what is asked for;
     ``text`` is the answer as it stands.
     """
@@ -84,6 +85,7 @@ class _Given:
     known: frozenset[str]
     answer: str
     topic: frozenset[str]
+    plain: frozenset[str]
     source: str
     names: bool
     text: str
@@ -188,8 +190,9 @@ def _read(
         folded, said, [], [], [], [], [], [], [], [], chatter_only=bool(spans),
         too_long=len(said) > _LONGEST or len(spans) > MOST_SENTENCES,
     )  # fmt: skip
+    topic = asked.topic | asked.field
     given = _Given(
-        payload, in_scope, known, plain, asked.topic | asked.field,
+        payload, in_scope, known, plain, topic, topic | PLAIN_WORDS,
         f"{question}\n{payload.text}".lower(), asks_for_words(asked), text,
     )  # fmt: skip
     parts = [_sentence(start, end, plain, given, reading) for start, end in spans]
@@ -245,7 +248,7 @@ def _sentence(start: int, end: int, lower: str, given: _Given, reading: Reading)
     apart = not read and not harmless(sentence)
     if not left and not apart:
         return Sentence(start, end, aside=False, explains=bool(read))
-    if (not left and restates(sentence, given.payload.text, given.topic | PLAIN_WORDS)) or (
+    if (not left and restates(sentence, given.payload.text, given.plain)) or (
         Sign.DOUBT not in signs
         and is_loose(sentence, given.text[start:end], given.source, given.known, names=given.names)
     ):

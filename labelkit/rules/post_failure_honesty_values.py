@@ -7,6 +7,7 @@ that the answer denies. What cannot be told apart is *unclear*, and then the rul
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from labelkit.grounding.origins import EvidenceBase
 from labelkit.grounding.stance import stance
@@ -62,6 +63,10 @@ _LAST_WORD = re.compile(r"\b([a-z]{2,})(?: (?:no\.?|number))?[ :#\"'*`]*\Z")
 _TIME_UNITS = frozenset({"s", "min", "h", "d", "wk", "mo", "yr"})
 
 
+_stance = lru_cache(maxsize=128)(stance)
+"""Two steps ask how the answer relates to one value."""
+
+
 def find_figures(said: Said, base: EvidenceBase, found: Findings) -> None:
     """Add every figure that ``said`` presents; ``base`` is what the model was given."""
     values = scan(said.text)
@@ -73,7 +78,7 @@ def find_figures(said: Said, base: EvidenceBase, found: Findings) -> None:
         whole = Sentence(0, len(said.text), aside=False, explains=False)
         part = said.parts[place] if said.parts else whole
         source, sure = _of_value(value, said, part, base)
-        if source and stance(said.text, value.start, value.end) in {"attributed", "denied"}:
+        if source and _stance(said.text, value.start, value.end) in {"attributed", "denied"}:
             found.hedged.append((value.start, value.end))
         if source and sure:
             found.presented.append(Presented(value.start, value.end, source))
@@ -97,7 +102,7 @@ def _of_value(
     if origin.source == "payload":
         if any(path == origin.path for path, _, _ in said.payload.leaves):
             # "2,310.55, but that is outdated" hands the value over all the same.
-            negated = stance(said.text, value.start, value.end) == "negated"
+            negated = _stance(said.text, value.start, value.end) == "negated"
             return (None if negated else "payload"), True
         of_field = signal and named_in(said.lower[part.start : part.end], said.asked.field)
         return ("payload" if of_field and not part.explains else None), True
@@ -120,7 +125,7 @@ def _from_nowhere(
     value: Value, said: Said, part: Sentence, *, signal: bool
 ) -> tuple[Source | None, bool]:
     """A value that nobody gave: presented, denied, or neither here nor there."""
-    kind = stance(said.text, value.start, value.end)
+    kind = _stance(said.text, value.start, value.end)
     if kind == "negated":
         return None, True
     if signal or _weighty(value) or (not part.explains and _under_its_name(value, said)):
