@@ -8,6 +8,7 @@ to nobody else, so that even a mistake in a page cannot make a trace's text reac
 from __future__ import annotations
 
 import base64
+import contextlib
 import gc
 import hashlib
 import os
@@ -24,7 +25,16 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+# What pages load, all but their components: better now than before somebody's first view.
+import labelkit.workflows.number_rows  # noqa: F401
+import labelkit.workflows.review.annotate  # noqa: F401
+import labelkit.workflows.review.judge_quality  # noqa: F401
+import labelkit.workflows.review.overview  # noqa: F401
+import labelkit.workflows.review.packing  # noqa: F401
 from app.gate import ROUTES, Gate
+from app.opened import the_store
+from labelkit.workflows.browse import Fault
+from labelkit.workflows.review.live import made_ready
 
 HERE = Path(__file__).resolve().parent
 OWNED = "LABELKIT_APP_OWNED"
@@ -91,6 +101,12 @@ def leave_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def get_ready() -> None:
+    """Do once what the first view of a page would wait for; a broken store is for pages to say."""
+    with contextlib.suppress(Fault):
+        made_ready(the_store())
+
+
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
     """Watch the parent while the server runs."""
@@ -99,6 +115,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     gc.freeze()
     if os.environ.get(OWNED):
         threading.Thread(target=leave_with_parent, daemon=True).start()
+    threading.Thread(target=get_ready, daemon=True).start()
     yield
 
 

@@ -38,6 +38,7 @@ from labelkit.workflows.review.people import add_person, issue_token  # noqa: E4
 from labelkit.workflows.review.samples import Wanted, draw  # noqa: E402
 
 ITEMS = 2500
+RATERS = 5
 LIMITS_MS = {1: 200, 5: 300, 10: 600}
 
 # From the key to the next trace painted: the desk's own clock, so that no round trip of the test
@@ -227,8 +228,8 @@ def bursts(bench: Bench, number: int) -> None:
     say(f"{number} bursts, {keys} keys, {acts} labels: on unseen traces", str(unseen), "0")
 
 
-def agreement_page(bench: Bench, items: int, raters: int) -> None:
-    """The agreement page of a sample with labels of everybody."""
+def labelled_by_all(bench: Bench, items: int, raters: int) -> str:
+    """Draw a sample of which so many people label everything; returns its id."""
     with Store.open(bench.url) as store:
         wanted = Wanted(n=min(items, bench.n), overlap=raters, seed=int(time.time()))
         sample = draw(store, None, load_rubric("tool-failure"), wanted)
@@ -245,6 +246,12 @@ def agreement_page(bench: Bench, items: int, raters: int) -> None:
                 choice = Choice(f"{name} {count}", offer.lease, offer.trace, said)
                 submit(store, found[0], choice)
                 count += 1
+    return sample.id
+
+
+def agreement_page(bench: Bench, sample: str, views: int) -> list[float]:
+    """From a click on the page of samples to charts, in ms; the first one is of a fresh browser."""
+    with Store.open(bench.url) as store:
         admin = f"bench admin {time.time_ns()}"
         token = issue_token(store, add_person(store, None, admin, "admin", subject=admin))
     with chromium() as browser:
@@ -254,17 +261,32 @@ def agreement_page(bench: Bench, items: int, raters: int) -> None:
         page.goto(f"{bench.address}/samples")
         page.wait_for_selector(".end[data-rows]", state="attached")
         times = []
-        for _ in range(5):
-            page.goto(f"{bench.address}/samples?sample={sample.id[:12]}")
+        for _ in range(views):
+            page.goto(f"{bench.address}/samples?sample={sample[:12]}")
             page.wait_for_selector(".end[data-rows]", state="attached")
-            page.wait_for_timeout(1500)  # the page of samples draws charts of its own
+            page.wait_for_timeout(1500)
             began = time.monotonic()
             page.get_by_role("link", name="Agreement").click()
-            page.wait_for_selector(".lk-cards", state="attached")
-            page.wait_for_selector("[data-testid=stVegaLiteChart] :is(canvas, svg)")
+            # The page of samples has charts too, but neither of these kinds.
+            page.wait_for_selector(".plot.heat")
+            page.wait_for_selector(".plot.forest >> nth=1")
             times.append((time.monotonic() - began) * 1000)
         context.close()
-    say(f"agreement page, {wanted.n} items, {raters} raters, p50 / p95", spread(times), "<= 500 ms")
+    return times
+
+
+def agreement_pages(bench: Bench, items: int, starts: int, views: int) -> None:
+    """The first view after the server started, then warm ones."""
+    sample = labelled_by_all(bench, items, RATERS)
+    first, warm = [], []
+    for _ in range(starts):
+        with bench.serving():
+            cold, *rest = agreement_page(bench, sample, views + 1)
+            first.append(cold)
+            warm += rest
+    name = f"agreement page, {min(items, bench.n)} items, {RATERS} raters"
+    say(f"{name}, first view, p50 / p95", spread(first), "<= 500 ms")
+    say(f"{name}, warm, p50 / p95", spread(warm), "<= 500 ms")
 
 
 def main() -> None:
@@ -303,10 +325,10 @@ def main() -> None:
                 bursts(bench, asked.bursts)
             if asked.memory_labels:
                 memory(bench, pid, asked.memory_labels)
-            if asked.agreement_items:
-                agreement_page(bench, asked.agreement_items, 5)
             say("server memory at the end", f"{rss_mb(pid):.0f} MB")
             say("acts stored", f"{bench.submissions()}")
+        if asked.agreement_items:
+            agreement_pages(bench, asked.agreement_items, starts=3, views=10)
     finally:
         if asked.folder is None:
             shutil.rmtree(folder, ignore_errors=True)

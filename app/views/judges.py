@@ -19,24 +19,8 @@ from labelkit.domain.person import Person
 from labelkit.workflows.browse import Interval, Number, Undefined, limits
 from labelkit.workflows.review.adjudicate import saw_labels
 from labelkit.workflows.review.judge_quality import JudgeLine, JudgeQuality, judge_quality
-from labelkit.workflows.review.live import version
 from labelkit.workflows.review.samples import every_sample
 from labelkit.workflows.review.schemes import rubric_in
-
-KEPT = "judges_kept"
-
-
-def quality_of(person: Person, sample: str, question: str) -> JudgeQuality:
-    """Return the numbers, computed anew only when a label or a decision was added."""
-    store = the_store()
-    asked = (person.id, sample, question, version(store, sample))
-    known = st.session_state.get(KEPT)
-    if known is None or known[0] != asked:
-        with st.spinner("Reading every label of the frame"):
-            found = judge_quality(store, person, sample, question)
-        known = st.session_state[KEPT] = (asked, found)
-    quality: JudgeQuality = known[1]
-    return quality
 
 
 def line_row(line: JudgeLine) -> tuple[str, ...]:
@@ -261,7 +245,9 @@ def show_drift(quality: JudgeQuality) -> None:
 def work(person: Person, sample: str, question: str, names: Mapping[str, str]) -> None:
     """Everything below the choice."""
     follow()
-    quality = quality_of(person, sample, question)
+    # A spinner shows only where this takes a moment: where numbers were not kept.
+    with st.spinner("Reading every label of the frame"):
+        quality = judge_quality(the_store(), person, sample, question)
     gold = quality.gold
     cards(
         [

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from labelkit.domain.label import Rater
 from labelkit.domain.person import Person
+from labelkit.domain.sample import Sample
 from labelkit.stats.agreement import Coefficient
 from labelkit.stats.agreement.pairwise import cohen_kappa
 from labelkit.stats.confusion import JudgeReport, judge_report
@@ -24,6 +25,7 @@ from labelkit.stats.ratings import from_codes
 from labelkit.store import Store
 from labelkit.store import samples as samples_kept
 from labelkit.store.adjudications import decisions
+from labelkit.store.growth import growth
 from labelkit.store.quotes import QuoteCount, quote_counts
 from labelkit.store.raters import raters
 from labelkit.store.reports import label_table
@@ -31,10 +33,14 @@ from labelkit.workflows.review.access import Right, require
 from labelkit.workflows.review.corrected import Audit, CorrectedRate, corrected
 from labelkit.workflows.review.frame import Frame, read_frame
 from labelkit.workflows.review.gold import Gold, gold_of
+from labelkit.workflows.review.kept import Kept
+from labelkit.workflows.review.live import version
 from labelkit.workflows.review.reading import PeopleLabels, read_people
 from labelkit.workflows.rows import UNLABELLED, Codes, facts_of
 
 ENSEMBLE = "ensemble"
+
+_KEPT: Kept[JudgeQuality] = Kept()
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +120,8 @@ def judge_quality(
 ) -> JudgeQuality:
     """Return how judges, rule and ensemble do against the people's decided labels.
 
-    Reads the whole frame for the raw rates (about 1 s of CPU for 100,000 traces): keep the
-    result until ``live.version`` or ``store.growth`` changes.
+    Reads the whole frame for the raw rates (about 1 s of CPU for 100,000 traces), so the result
+    is kept until a label or a decision is added, for everybody who looks.
 
     Args:
         store: an open store.
@@ -128,7 +134,15 @@ def judge_quality(
         InputError: no such question.
     """
     require(who, Right.SEE_LABELS)
-    sample = samples_kept.sample(store, sample_id)
+    mark = (growth(store), version(store, sample_id))
+
+    def compute() -> JudgeQuality:
+        return _quality(store, samples_kept.sample(store, sample_id), question)
+
+    return _KEPT.find(store, (sample_id, question), mark, compute)
+
+
+def _quality(store: Store, sample: Sample, question: str | None) -> JudgeQuality:
     people = read_people(store, sample, question)
     gold = gold_of(people, decisions(store, sample.key, people.question.id))
     frame = read_frame(store, people.rubric, people.question, (), last=sample.frame_last)

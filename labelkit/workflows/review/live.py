@@ -7,10 +7,8 @@ command show the same numbers. A page asks ``version`` and computes anew only wh
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +26,27 @@ from labelkit.store.annotations import mark_of
 from labelkit.workflows.agreement import GroupAgreement, Scale, agreement_of
 from labelkit.workflows.ratings import Rated
 from labelkit.workflows.review.access import Right, require
+from labelkit.workflows.review.kept import Kept
 from labelkit.workflows.review.needed import Needed, needed_for
 from labelkit.workflows.review.reading import PeopleLabels, read_people
 from labelkit.workflows.rows import Mask, Votes
 from labelkit.workflows.rubric_ratings import rated_votes
 
 _MOST_STRATA = 40
-_MOST_KEPT = 8
 _WHOLE = 64
 
-_KEPT: WeakKeyDictionary[Store, OrderedDict[tuple[str, str | None], Live]] = WeakKeyDictionary()
+_KEPT: Kept[Live] = Kept()
 
-__all__ = ["Confusion", "Consistency", "Live", "Needed", "agreement", "rated_people", "version"]
+__all__ = [
+    "Confusion",
+    "Consistency",
+    "Live",
+    "Needed",
+    "agreement",
+    "made_ready",
+    "rated_people",
+    "version",
+]
 
 
 @dataclass(frozen=True)
@@ -157,15 +164,22 @@ def agreement(
     require(who, Right.SEE_LABELS)
     if scale is not None:
         return _agreement(store, samples_kept.sample(store, sample_id), question, scale)
-    asked = (sample_id, question)
-    kept = _KEPT.setdefault(store, OrderedDict())
-    known = kept.pop(asked, None)
-    if known is None or known.version != version(store, known.sample):
-        known = _agreement(store, samples_kept.sample(store, sample_id), question, Scale())
-    kept[asked] = known
-    if len(kept) > _MOST_KEPT:
-        kept.popitem(last=False)
-    return known
+    return _kept(store, sample_id, question)
+
+
+def made_ready(store: Store) -> None:
+    """Compute the newest sample's agreement, so that nobody waits for it after a start."""
+    for newest in samples_kept.samples(store)[-1:]:
+        _kept(store, newest.id, newest.design.question)
+
+
+def _kept(store: Store, sample_id: str, question: str | None) -> Live:
+    mark = version(store, sample_id)
+
+    def compute() -> Live:
+        return _agreement(store, samples_kept.sample(store, sample_id), question, Scale())
+
+    return _KEPT.find(store, (sample_id, question), mark, compute)
 
 
 def _agreement(store: Store, sample: Sample, question: str | None, scale: Scale) -> Live:

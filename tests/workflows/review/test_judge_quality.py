@@ -11,6 +11,7 @@ from labelkit.store.labels import commit_labels
 from labelkit.store.quotes import QuoteCount
 from labelkit.store.raters import add_rater
 from labelkit.workflows.review import adjudicate, judge_quality
+from labelkit.workflows.review.access import NotAllowedError
 from labelkit.workflows.review.adjudicate import Verdict
 from tests.workflows.review import desk
 
@@ -154,3 +155,30 @@ def test_two_identities_of_a_judge_are_compared(store: Store) -> None:
     assert [(p.hits, p.n) for p in drift.right] == [(7, 9), (9, 9)]
     assert any("left out" in remark for remark in found.remarks)
     assert [one.rater for one in found.judges[1:]] == [later.digest]
+
+
+def test_numbers_are_kept_for_all_who_may_look_until_people_or_judges_add_a_label(
+    store: Store,
+) -> None:
+    traces, judge, ada, sample = scene(store)
+    found = judge_quality.judge_quality(store, ada, sample.id)
+    other = desk.person(store, "other", Role.ADMIN)
+    assert judge_quality.judge_quality(store, other, sample.id) is found
+    with pytest.raises(NotAllowedError):
+        judge_quality.judge_quality(store, desk.person(store, "zoe"), sample.id)
+    late = Label(
+        trace=traces[9].digest,
+        rater=judge.digest,
+        question="q",
+        outcome=Outcome.LABELLED,
+        value="bad",
+        created_at=desk.START,
+    )
+    commit_labels(store, [late.model_copy(update={"repeat": 1})])
+    second = judge_quality.judge_quality(store, ada, sample.id)
+    assert second is not found
+    (line,) = [one for one in adjudicate.queue(store, ada, sample.id) if one.trace == late.trace]
+    verdict = Verdict("d", sample.id, line.item, "q", "bad", "because")
+    adjudicate.decide(store, ada, verdict)
+    third = judge_quality.judge_quality(store, ada, sample.id)
+    assert (second.gold.decided, third.gold.decided) == (0, 1)

@@ -5,6 +5,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import Engine, event
 
 from labelkit.domain.person import Role
 from labelkit.errors import InputError
@@ -233,3 +234,22 @@ def test_a_later_guideline_is_told_apart(store: Store) -> None:
     assert (found.n_labels, found.n_complete) == (4, 4)
     by = {g.group: g.n_items for g in found.groups if g.group.startswith("guideline=")}
     assert by == {f"guideline={r.digest[:12]}": 2 for r in (desk.rubric(), later)}
+
+
+def test_the_newest_sample_is_ready_before_anybody_looks(store: Store) -> None:
+    live.made_ready(store)  # without samples there is nothing to do
+    _, _, boss, sample = scene(store)
+    live.made_ready(store)
+    reads = 0
+
+    @event.listens_for(Engine, "before_cursor_execute")
+    def count(*_: object) -> None:
+        nonlocal reads
+        reads += 1
+
+    try:
+        found = live.agreement(store, boss, sample.id, sample.design.question)
+    finally:
+        event.remove(Engine, "before_cursor_execute", count)
+    assert found.n_labels == 18
+    assert reads <= 2, "the sample is looked up and its mark read"
