@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 from math import isfinite
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ _INDEX = re.compile(r"\[\d+\]")
 _OPERATIONS = ("sum", "difference", "ratio", "change", "product", "share", "average")
 ALL_OPERATIONS, SOME_OPERATIONS = 8, 16
 _LARGEST = 1e300
+_NUMBER = itemgetter(0)
 _MOST_WEIGHTED = 15
 
 
@@ -102,7 +104,9 @@ def compute(operands: tuple[tuple[float, str], ...]) -> Computed:
             ]
     listed += [(abs(number), "sum of products") for number in _weighted(groups)]
     # Two fields that hold the same number are two operands.
-    kept = [n for n, _ in distinct if -_LARGEST < n < _LARGEST]
+    kept = list(map(_NUMBER, distinct))
+    if not sum(map(abs, kept)) < _LARGEST:
+        kept = [number for number in kept if -_LARGEST < number < _LARGEST]
     if len(kept) > SOME_OPERATIONS:
         kept = list(set(kept))
     few = len(kept) <= ALL_OPERATIONS

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from math import inf, isfinite
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from labelkit.grounding.compare import Target, announced
@@ -35,9 +36,7 @@ _DIGITS_ALONE = bytes(c if chr(c) in "0123456789." else ord(" ") for c in range(
 SHARES = frozenset({"percent", "bps", "fraction"})
 _FACTORS = (1.0, 0.01, 0.0001, 100.0)
 _ONE = (1.0,)
-_FEW = 48
 _LARGEST = 1e300
-_PLAIN_NUMBERS = frozenset({int, float})
 
 
 _Thing = TypeVar("_Thing")
@@ -64,6 +63,14 @@ class _Kept(Generic[_Thing, _Read]):
 Figure = tuple[float, str, Any]
 """A number that was given: its plain size, the path it stands at, and what it is exactly (a JSON
 number, the digits of a text, or a target)."""
+
+
+_SIZE = itemgetter(0)
+
+
+def _sizes_of(figures: Sequence[Figure]) -> list[float]:
+    """The plain sizes without their signs; most of the work on figures is of this kind."""
+    return list(map(abs, map(_SIZE, figures)))
 
 
 def target_of(figure: Figure) -> Target:
@@ -104,10 +111,23 @@ class Reach:
             self.dimension = dimension(value.unit) or ""
 
 
+def _told(unit: str | None, scale: int) -> tuple[str | None, int] | None:
+    """What a figure measures (None: nothing, or a share) and its scale; None for a plain one."""
+    measure = None if unit is None or unit in SHARES else dimension(unit) or ""
+    return (measure, scale) if scale or measure is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _told_by(path: str) -> tuple[str | None, int] | None:
+    """What the name of a field tells of its figure; most names tell nothing."""
+    unit, _, scale = announced(path, None)
+    return _told(unit, scale)
+
+
 class Ranked:
     """Figures by size, so that a value is only compared with those it could state.
 
-    A few are looked through; more are sorted when a value is first looked up.
+    They are sorted when a value is first looked up.
     """
 
     __slots__ = ("_measured", "_order", "_places", "_sizes", "figures")
@@ -116,20 +136,20 @@ class Ranked:
         """Rank figures; ``measured`` is False for digit runs, which no field says a unit of."""
         self.figures = figures
         self._measured: dict[str, list[int]] = {}
-        self._sizes = [abs(figure[0]) for figure in figures]
+        self._sizes = _sizes_of(figures)
         self._places = list(range(len(figures)))
-        self._order: tuple[list[float], list[int]] | None = None
+        self._order: list[tuple[float, int]] | None = None
         for place, (_, path, raw) in enumerate(figures) if measured else ():
-            if type(raw) is Target:
-                unit, scale = raw.unit, raw.scale
-            else:
-                unit, _, scale = announced(path, None)
+            told = _told(raw.unit, raw.scale) if type(raw) is Target else _told_by(path)
+            if told is None:
+                continue
+            measure, scale = told
             if scale:
                 # A figure in millions is found by its written and by its full size.
                 self._sizes.append(self._sizes[place] * 10.0**scale)
                 self._places.append(place)
-            if unit is not None and unit not in SHARES:
-                self._measured.setdefault(dimension(unit) or "", []).append(place)
+            if measure is not None:
+                self._measured.setdefault(measure, []).append(place)
 
     def measuring(self, what: str) -> list[Figure]:
         """The figures whose field names a unit of the dimension ``what``."""
@@ -148,18 +168,11 @@ class Ranked:
 
     def _between(self, low: float, high: float) -> list[int]:
         """The places of the figures whose size lies between two sizes."""
-        if len(self._sizes) <= _FEW:
-            return [
-                place
-                for size, place in zip(self._sizes, self._places, strict=True)
-                if low <= size <= high
-            ]
         if self._order is None:
-            order = sorted(range(len(self._sizes)), key=self._sizes.__getitem__)
-            self._order = [self._sizes[at] for at in order], [self._places[at] for at in order]
-        sizes, places = self._order
-        first = bisect_left(sizes, low)
-        return places[first : bisect_right(sizes, high, first)]
+            self._order = sorted(zip(self._sizes, self._places, strict=True))
+        first = bisect_left(self._order, (low, -1))
+        last = bisect_right(self._order, (high, len(self.figures)), first)
+        return [place for _, place in self._order[first:last]]
 
 
 class GivenText:
@@ -242,17 +255,27 @@ class GivenPayload:
     runs_cut = False
 
     def __init__(self, value: Any) -> None:
+        self.texts: list[tuple[str, GivenText]] = []
+        self.figures: list[Figure] = []
         found = leaves(value)
-        self.texts = [(path, GivenText(leaf)) for path, leaf in found if type(leaf) is str]
-        sizes = [
-            (leaf if type(leaf) is float else _plain_size(leaf), path, leaf)
-            for path, leaf in found
-            if type(leaf) in _PLAIN_NUMBERS
-        ]
-        self.figures: list[Figure] = [f for f in sizes if -_LARGEST < f[0] < _LARGEST]
+        self.cut = len(found) >= MOST_LEAVES
+        for path, leaf in found:
+            kind = type(leaf)
+            if kind is str:
+                text = GivenText(leaf)
+                self.cut |= text.cut
+                self.texts.append((path, text))
+            elif kind is float:
+                self.figures.append((leaf, path, leaf))
+            elif kind is int:
+                self.figures.append((_plain_size(leaf), path, leaf))
+        sizes = _sizes_of(self.figures)
+        if not sum(sizes) < _LARGEST:
+            # One may be too large, endless, or no number.
+            self.figures = [figure for figure in self.figures if abs(figure[0]) < _LARGEST]
+            sizes = _sizes_of(self.figures)
         # Of two numbers of one size the first is found.
-        self.by_size = {abs(figure[0]): figure for figure in reversed(self.figures)}
-        self.cut = len(found) >= MOST_LEAVES or any(text.cut for _, text in self.texts)
+        self.by_size = dict(zip(reversed(sizes), reversed(self.figures), strict=True))
 
     @_Kept
     def written(self) -> dict[str, str]:

@@ -20,10 +20,7 @@ _LETTERS = re.compile(r"[a-z][a-z]*+")
 
 def holds_any(text: str, parts: Iterable[str]) -> bool:
     """Whether one of ``parts`` stands in ``text``."""
-    for part in parts:  # noqa: SIM110 (a generator costs more than the loop)
-        if part in text:
-            return True
-    return False
+    return any(map(text.__contains__, parts))
 
 
 @lru_cache(maxsize=32)

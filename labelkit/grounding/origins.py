@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from labelkit.grounding.arithmetic import Computed, compute, compute_on
@@ -36,6 +37,7 @@ from labelkit.grounding.values import Value, identifier
 Source = Literal["payload", "question", "tool_result", "derived", "nowhere"]
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER_AND_PATH = itemgetter(0, 1)
 _MOST_OPERANDS = 64
 _MOST_STATED = 2000
 _MOST_STEPS = 4
@@ -342,11 +344,11 @@ class EvidenceBase:
 
     def _operands(self) -> tuple[tuple[float, str], ...]:
         """The numbers that may be computed with, each with its path; a call is another object."""
-        return tuple([
-            (number, f"{at}{path}" if at else path)
-            for at, (ranked, _) in enumerate(self._ranked)
-            for number, path, _ in ranked.figures[:_MOST_OPERANDS]
-        ][:_MOST_OPERANDS])  # fmt: skip
+        found: list[tuple[float, str]] = []
+        for at, (ranked, _) in enumerate(self._ranked):
+            figures = map(_NUMBER_AND_PATH, ranked.figures[:_MOST_OPERANDS])
+            found += [(number, f"{at}{path}") for number, path in figures] if at else figures
+        return tuple(found[:_MOST_OPERANDS])
 
     def follow(self, values: Sequence[Value], origins: Sequence[Origin]) -> list[Origin]:
         """Trace what was found nowhere to the computed numbers that the answer states itself.

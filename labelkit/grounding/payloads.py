@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -25,12 +25,23 @@ def leaves(value: Any) -> list[tuple[str, Any]]:
         for leaf in stack[-1]:
             node = leaf[1]
             if type(node) not in _SCALARS and isinstance(node, _NESTS):
-                stack.append(iter(_children(leaf[0], node)))
+                children = _children(leaf[0], node)
+                if _SCALARS.issuperset(map(type, _nodes(node))):
+                    # The innermost objects and lists, where most leaves are.
+                    found += children
+                    if len(found) < MOST_LEAVES:
+                        continue
+                    break
+                stack.append(iter(children))
                 break
             found.append(leaf)
         else:
             stack.pop()
     return found[:MOST_LEAVES]
+
+
+def _nodes(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node
 
 
 def _children(path: str, node: Any) -> list[tuple[str, Any]]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from labelkit.grounding.folding import anchored
+from labelkit.grounding.hints import holds_any
 
 _MONTHS = {
     name: number
@@ -262,10 +263,7 @@ def _valid(when: When) -> bool:
 
 def _names_a_month(lowered: str) -> bool:
     """Whether a text may hold the name of a month."""
-    for part in _MONTH_PARTS:  # noqa: SIM110 (a generator costs more than the loop)
-        if part in lowered:
-            return True
-    return False
+    return holds_any(lowered, _MONTH_PARTS)
 
 
 def _dates(text: str, *, named: bool) -> Iterator[re.Match[str]]:
@@ -320,7 +318,7 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[When, ...]]]:
         if taken.find(1, m.start(), m.end()) < 0:
             alone = When(month=_MONTHS[m[1].lower()])
             found.append((m.start(), m.end(), [alone]))
-    clocked = ":" in text or any(half in lowered for half in _HALVES)
+    clocked = ":" in text or holds_any(lowered, _HALVES)
     for m in anchored(_CLOCK_SIGN, _CLOCK, text) if clocked else ():
         if taken.find(1, m.start(), m.end()) >= 0:
             continue

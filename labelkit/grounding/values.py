@@ -29,6 +29,7 @@ from operator import attrgetter
 from labelkit.grounding.durations import find_durations
 from labelkit.grounding.folding import anchored, fold_values, has_digit
 from labelkit.grounding.free_numbers import find_numbers
+from labelkit.grounding.hints import holds_any
 from labelkit.grounding.numbers import CODES, NUMBER, Reading, readings_of
 from labelkit.grounding.times import find_times
 from labelkit.grounding.value import Claims, Value, ValueKind
@@ -195,10 +196,7 @@ def _scan(text: str) -> list[Value]:
 
 
 def _citations(text: str) -> Iterator[Value]:
-    for mark in _CITATION_MARKS:
-        if mark in text:
-            break
-    else:
+    if not holds_any(text, _CITATION_MARKS):
         return
     for m in _CITATION.finditer(text):
         yield Value("citation", m.start(), m.end(), m[0], canonical=_cited(m))

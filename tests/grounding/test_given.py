@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkit.grounding import given as given_module
 from labelkit.grounding.arithmetic import compute
 from labelkit.grounding.given import GivenText, Ranked, Reach, given_payload
 from labelkit.grounding.times import find_times, may_hold
@@ -31,13 +29,19 @@ def test_runs_are_those_of_the_plain_expression(text: str) -> None:
 
 @settings(deadline=None)
 @given(SIZES, st.sampled_from(["5", "1200", "47.5", "0.3%", "3 km", "2.5 million", "1e300"]))
-def test_many_figures_are_found_as_few_are(sizes: list[float], written: str) -> None:
+def test_the_figures_near_a_value_are_those_of_a_size_it_could_state(
+    sizes: list[float], written: str
+) -> None:
+    """Looked through one by one: the sizes in reach, and every length where a length is stated."""
     figures = [(size, f"$.a{place}_km", size) for place, size in enumerate([5.0, 0.3, *sizes])]
     (value,) = scan(written)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(given_module, "_FEW", -1)
-        sorted_out = Ranked(figures).near(Reach(value))
-    assert Ranked(figures).near(Reach(value)) == sorted_out
+    reach = Reach(value)
+    wanted = [
+        figure
+        for figure in figures
+        if reach.dimension == "length" or any(a <= abs(figure[0]) <= b for a, b in reach.ranges)
+    ]
+    assert Ranked(figures).near(reach) == wanted
 
 
 @settings(deadline=None)
