@@ -37,6 +37,7 @@ SHARES = frozenset({"percent", "bps", "fraction"})
 _FACTORS = (1.0, 0.01, 0.0001, 100.0)
 _ONE = (1.0,)
 _LARGEST = 1e300
+_SHORT = 64
 
 
 _Thing = TypeVar("_Thing")
@@ -195,9 +196,9 @@ class GivenText:
     @_Kept
     def runs(self) -> tuple[str, ...]:
         """Every different run of digits, thousands commas left out, in order."""
-        if not self.folded.isascii():
+        if len(self.folded) < _SHORT or not self.folded.isascii():
             return tuple(dict.fromkeys(_DIGITS.findall(self.folded.replace(",", ""))))
-        # Several times faster than an expression that finds digits.
+        # In a long text several times faster than an expression that finds digits.
         alone = self.folded.encode("ascii").translate(_DIGITS_ALONE, b",").decode("ascii")
         pieces = dict.fromkeys(alone.split())
         if "." not in alone:
