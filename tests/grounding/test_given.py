@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkit.grounding.arithmetic import compute
-from labelkit.grounding.given import GivenText, Ranked, Reach, given_payload
+from labelkit.grounding.given import GivenPayload, GivenText, Ranked, Reach, given_payload
 from labelkit.grounding.times import find_times, may_hold
 from labelkit.grounding.values import scan
 
@@ -61,6 +61,14 @@ def test_an_index_is_kept_from_the_second_time_on() -> None:
     assert second is third
     assert first.figures == second.figures == [(5.0, "$.price", 5)]
     assert given_payload({"price": 5, "note": "of 2026"}) is not second
+
+
+def test_numbers_without_a_size_are_no_figures() -> None:
+    leaves = {"a": float("nan"), "b": 1.5, "c": 1e301, "d": -3, "e": float("-inf"), "f": 10**400}
+    payload = GivenPayload({**leaves, "g": True, "h": 3})
+    assert payload.figures == [(1.5, "$.b", 1.5), (-3.0, "$.d", -3), (3.0, "$.h", 3)]
+    # Of two of one size the first is found.
+    assert payload.by_size == {1.5: (1.5, "$.b", 1.5), 3.0: (-3.0, "$.d", -3)}
 
 
 def test_results_of_lists_come_before_those_of_pairs() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkit.grounding import mentions, spelled, stance
-from labelkit.grounding.hints import ODD_LETTERS, Hint, holds_any
+from labelkit.grounding.hints import ODD_LETTERS, Hint, holds_any, word_heads
 
 PAIRS = (
     (stance._NEGATION, stance._NEGATED),
@@ -44,6 +44,15 @@ def test_the_answer_kept_is_that_of_the_text_asked_about() -> None:
     hint = Hint("down")
     texts = ["It went Down 4%.", "It is up.", "down", ""]
     assert [hint.in_text(t) for t in texts * 2] == [True, False, True, False] * 2
+
+
+def test_a_part_counts_where_a_word_begins() -> None:
+    hint = Hint("down", "no longer", anywhere=("n't",))
+    assert hint.in_text("Downhill")
+    assert hint.in_text("it isn't")
+    assert hint.in_text("no longer")
+    assert not hint.in_text("a rundown place, by now longer")
+    assert word_heads("it's 47.5 caf\u00e9s_open") == {"it", "s", "caf", "open"}
 
 
 @pytest.mark.parametrize("letter", ODD_LETTERS)
