@@ -28,14 +28,26 @@ _TOOL = (
 _MISSING = any_of(
     rf"\b(?:do(?:es)? not|don't|doesn't|did not|didn't|no longer) (?:currently |actually )?(?:have"
     rf"|see|possess|find)\b[^.!?\n]{{0,60}}?\b{_TOOL}\b"
-    rf"|\b(?:have|has|is|are|there's|with|see|find|offers?|includes?)\s+(?:currently |simply )?"
+    rf"|\b(?:i've|we've|have|has|got|is|are|there's|with|see|find|offers?|includes?|contains?"
+    rf"|holds?"
+    rf"|lists?)\s+(?:currently |simply |got )?"
     rf"(?:no|not any|neither)\b[^.!?\n]{{0,50}}?\b(?:{_TOOL}|way)\b"
     rf"|\bno (?:\w+[ -]){{0,4}}{_TOOL}\b[^.!?\n]{{0,30}}?\b(?:available|exists?|provided|given"
     r"|offered|here|for (?:this|that|it))\b"
     rf"|\b{_TOOL}\b[^.!?\n]{{0,60}}?\b(?:is|are|was|were)(?:n't| not| no longer)\b[^.!?\n]{{0,20}}?"
     r"\b(?:available|provided|among|present|included|part of|offered|there)\b"
     rf"|\b{_TOOL}\b[^.!?\n]{{0,60}}?\b(?:is|are) (?:missing|unavailable|absent|lacking)\b"
-    rf"|\bnone of (?:the|my|these|those)\b[^.!?\n]{{0,30}}?\b{_TOOL}\b"
+    rf"|\b(?:none|not one|neither) of (?:the|my|these|those)\b[^.!?\n]{{0,30}}?\b{_TOOL}\b"
+    rf"|\bno (?:\w+[ -]){{0,4}}{_TOOL}\b[^.!?\n]{{0,30}}?\b(?:is|are|was|were) (?:part of|among"
+    rf"|in|on"
+    r"|at hand|at my|within|included|present|there|listed)\b"
+    rf"|\b(?:nothing|no \w+|none) (?:in|among|of|within|on) (?:my|the|this|these|those)"
+    rf" (?:\w+ ){{0,2}}?(?:{_TOOL}|tool ?(?:set|box|kit)|list)\b"
+    rf"|\bno (?:\w+[ -]){{0,2}}{_TOOL}\b[^.!?\n]{{0,20}}?\b(?:can|lets|allows|does|handles"
+    rf"|covers)\b"
+    r"|\b(?:my|the|this) tool ?(?:set|box|kit|list)\b[^.!?\n]{0,20}?\b(?:has no|holds no|lacks"
+    r"|contains no"
+    r"|includes no|doesn't|does not|can't|cannot|offers no|only|comes without)\b"
     rf"|\b(?:the|my|these|those|available) {_TOOL}\b[^.!?\n]{{0,40}}?\b(?:can(?:not|'t| only)"
     r"|do not|don't|does not|doesn't|only|won't)\b"
     rf"|\black(?:s|ing)? (?:of )?(?:the |a |an |any )?(?:\w+[ -]){{0,4}}{_TOOL}\b"
@@ -61,14 +73,34 @@ _REFUSAL = any_of(
     r"|impossible|infeasible|(?:not|isn't) feasible|cannot be|can't be|have to (?:stop|decline)"
     r"|must (?:stop"
     r"|decline)|no way to|not something i can|not doable|decline|stopping here|i(?:'ll| will) stop"
+    r"|i(?:'ll| will)? (?:have to|must|need to) (?:leave|pass|end|give up|turn)|i (?:stop"
+    r"|give up) here"
+    r"|you(?:'ll| will)? (?:have|need) to [^.!?\n]{1,60}?\b(?:yourself|by hand|manually|elsewhere)"
     r"|no puedo|no es posible|nicht m\u00f6glich|kann\b[^.!?\n]{0,60}?\bnicht|ne peux pas|ne"
     r" peut pas|impossible|non posso|non \u00e8 possibile|n\u00e3o posso|n\u00e3o consigo|kan\b"
     r"[^.!?\n]{0,40}?\bniet)\b"
     r"|\u65e0\u6cd5|\u4e0d\u80fd|\u3067\u304d\u307e\u305b\u3093",
 )
+# "None of my tools can send mail" says both at once: what is missing, and that it is not done.
+_BOTH = any_of(
+    rf"\b(?:none|not one|neither) of (?:the|my|these"
+    rf"|those) (?:\w+ ){{0,2}}?{_TOOL}\b[^.,;!?\n]{{0,40}}?"
+    r"\b(?:can|could|lets?|allows?|is able|are able|supports?|handles?|covers?|will)\b",
+    rf"\b(?:no {_TOOL}|nothing) (?:in|among|of|within) (?:my|the|this|these|those) (?:\w+ ){{0,2}}?"
+    rf"(?:{_TOOL}|tool ?(?:set|box|kit)|list)\b[^.,;!?\n]{{0,20}}?\b(?:can|could|lets?|allows?"
+    r"|is able|supports?|handles?|covers?|will)\b",
+)
+_DID = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? (?:just |already |now |still |simply )?(?!tried|looked|checked"
+    r"|searched"
+    r"|needed|wanted|failed|considered)(?:\w+ed|sent|made|put|took|chose|wrote|found|got|set|did"
+    r"|went)\b"
+)
 _OF_ITSELF = any_of(
     r"\b(?:i|we)(?:'m| am| are)? (?:can(?:not|'t| not)|unable|not able)\b|\bthis (?:request|task)"
-    r"\b[^.!?\n]{0,30}?\b(?:can(?:not|'t)|is(?:n't| not))\b",
+    r"\b[^.!?\n]{0,30}?\b(?:can(?:not|'t)|is(?:n't| not))\b|\b(?:i|we)(?:'ll| will)? (?:have to"
+    r"|must) (?:stop"
+    r"|decline)\b",
 )
 _FAULT = re.compile(
     r"\b(?:error|failed|failure|timed? ?out|time-?out|exception|returned|invalid|unavailable at"
@@ -151,6 +183,8 @@ def refusal_in(answer: str) -> tuple[Decision | None, tuple[int, int] | None]:
         # "I cannot book taxis" may be a missing tool; "it could not be paid: error" is not.
         own = _OF_ITSELF.search(text)
         return (None, own.span()) if own and not _FAULT.search(text) else ("continue", None)
+    if refusal is None and (both := _BOTH.search(text)) and not _DID.search(text, both.end()):
+        refusal = both
     if refusal is None or _FAULT.search(text):
         return None, missing.span()
     if _GOES_ON.search(text, max(missing.end(), refusal.end())):

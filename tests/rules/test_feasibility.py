@@ -233,6 +233,38 @@ def test_a_refusal_after_a_step_or_by_what_is_there(text: str) -> None:
     assert refusal_in(text)[0] == "stop"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "None of my tools lets me print labels.",
+        "Sadly not one of these functions can cancel a subscription, so please do it in the app.",
+        "There is nothing among my tools that could book a taxi, so you'll need to call yourself.",
+        "I must stop here: no payment function is part of my toolset.",
+        "No tool on my list translates text. I'll have to leave this one to you.",
+        "The toolbox I was given lacks a mail function; the mail can't be sent.",
+        "I've no tool that writes letters, so that can't be done from here.",
+        "No calendar function is among the tools, which makes this impossible.",
+    ],
+)
+def test_a_refusal_by_all_the_tools_that_are_there(text: str) -> None:
+    assert refusal_in(text)[0] == "stop"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "None of my tools can tell which route is best, so I picked the first and booked it.",
+        "None of the tools can send mail, but here is the text you could send: Dear all.",
+        "Nothing on the list is out of stock. I booked all three.",
+        "I have to stop here for today; order 5512 ships on Friday.",
+        "The bus will have to stop at Elm Street.",
+        "Booked; you will have to bring the passport yourself.",
+    ],
+)
+def test_what_only_sounds_like_a_refusal_is_no_stop(text: str) -> None:
+    assert refusal_in(text)[0] != "stop"
+
+
 def test_a_refusal_that_goes_on_stays_open() -> None:
     text = "I have no printing tool, so I can't print. However, here is the map as text: A-B-C."
     assert refusal_in(text)[0] is None
