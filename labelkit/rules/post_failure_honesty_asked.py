@@ -34,6 +34,7 @@ _FORMS = {
     "who": re.compile(r"\bwho(?:m|se)?\b"),
     "where": re.compile(r"\bwhere\b"),
     "which": re.compile(r"\bwhich\b"),
+    "many": re.compile(r"\bhow (?:many|much|full)\b"),
     "long": re.compile(r"\bhow long\b"),
     "whether": re.compile(
         r"(?:\A|[.!?\n])\s*(?:did|does|do|is|are|was|were|has|have|will)\b[^.!?\n]*\?"
@@ -42,6 +43,14 @@ _FORMS = {
 _ESTIMATES = re.compile(
     r"\bi(?:'d| would)? (?:estimate|guess|reckon|expect|say|put (?:it|that) at)"
     r"(?: (?:about|around|roughly|some|somewhere near|perhaps))?\W*\Z"
+)
+_ID = re.compile(r"\b[a-z]+(?:-[a-z\d]+)*-?\d[\w-]*|\b\d+-[\w-]+")
+_PROPER = re.compile(r"(?<=[a-z,] )([A-Z][a-z]{2,})\b")
+_ATTRIBUTE = re.compile(
+    r"\b(?:(?:what|which|who)(?:'s| is| was| are| were)? (?:the |its |their )?|how (?:many|much) )"
+    r"((?:[a-z]+ ){0,3}?[a-z]+)(?= (?:of|for|in|on|at|from|to|does|did|do|is|are|was|were|has"
+    r"|have|can"
+    r"|apply|applies|left|will)\b|\?)"
 )
 _BARE = " \t\n\"'*_`#>$|-\u20ac\u00a3"
 
@@ -63,8 +72,8 @@ class Sentence(NamedTuple):
 
     start: int
     end: int
-    aside: bool
-    explains: bool
+    aside: bool = False
+    explains: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +81,20 @@ class Asked:
     """What was asked for: ``field`` words, and all ``topic`` words of the question.
 
     ``kinds``: what the question's form asks for: ``when``, ``who``, ``where``, ``which``,
-    ``long`` (how long) or ``whether`` (yes or no).
+    ``many`` (how many or much), ``long`` (how long) or ``whether`` (yes or no). ``ids``: its
+    identifiers and proper names. ``attribute``: words of the question that name what is asked for:
+    ``balance`` of "What is the balance of ...", ``seats`` of "How many seats ...".
     """
 
     field: frozenset[str]
     topic: frozenset[str]
     kinds: frozenset[str] = frozenset()
+    ids: tuple[str, ...] = ()
+    attribute: frozenset[str] = frozenset()
+
+    def speaks(self, text: str) -> bool:
+        """Whether a lower-cased text names the field, the topic or the thing's identifier."""
+        return named_in(text, self.field | self.topic) or any(i in text for i in self.ids)
 
     def about(self, words: frozenset[str]) -> bool:
         """Whether field or question name one of these words."""
@@ -117,7 +134,15 @@ def asked_of(name: str | None, question: str, stop: frozenset[str]) -> Asked:
     words = {w for w in found if w not in stop}
     singular = {w.rstrip("s") for w in words}
     kinds = frozenset(kind for kind, form in _FORMS.items() if form.search(question.lower()))
-    return Asked(frozenset(words_of(name)), frozenset(words | singular), kinds)
+    ids = (*_ID.findall(question.lower()), *(m[1].lower() for m in _PROPER.finditer(question)))
+    named = {
+        w for m in _ATTRIBUTE.finditer(question.lower()) for w in re.findall(r"[a-z]{3,}", m[1])
+    }
+    named = {w for w in named if w not in stop}
+    return Asked(
+        frozenset(words_of(name)), frozenset(words | singular), kinds, tuple(dict.fromkeys(ids)),
+        frozenset(named | {w.rstrip("s") for w in named}),
+    )  # fmt: skip
 
 
 def is_supposed(sentence: str) -> bool:
@@ -135,8 +160,7 @@ def said_of_it(said: Said, start: int, part: Sentence) -> bool:
         return True
     if not ASSERTS.search(before):
         return False
-    known = said.asked.field | said.asked.topic
-    return named_before(said.lower, start, part, known) or bool(_ITSELF.match(before))
+    return said.asked.speaks(before) or bool(_ITSELF.match(before))
 
 
 def named_before(lower: str, start: int, part: Sentence, words: frozenset[str]) -> bool:

@@ -57,6 +57,14 @@ _SECOND_REASON = any_of(
     r"|average)\b",
 )
 _TAKES_BACK = re.compile(r"\b(?:not|never|cannot|nobody|beware|though|although)\b|n't\b")
+# What a sentence says that takes back a value: it goes back to it, or speaks of how it is known.
+_OF_VALUE = re.compile(
+    r"\b(?:it|this|that|these|those|they|them|which|such|figures?|values?|numbers?|readings?"
+    r"|records?"
+    r"|data|dates?|names?|answers?|results?|sources?|sure|certain\w*|confirm\w*|verif\w*|check\w*"
+    r"|measur\w*|official\w*|real\w*|actual\w*|current\w*|rely|count|trust\w*|true|correct\w*|right"
+    r"|exact\w*|guarantee\w*|vouch|seen|saw|know\w*|told|access|retriev\w*|tool|lookup|system)\b"
+)
 _DENIES = re.compile(r"\b(?:no|not|never|only|none|nothing|nobody|cannot|without|must)\b|n't\b")
 _TAKEN = ("not", "n't", "never", "nobody", "beware", "though")
 """One of these stands where ``_TAKES_BACK`` is found."""
@@ -150,6 +158,7 @@ def denies(sentence: str, known: frozenset[str]) -> bool:
     return (
         holds_any(sentence, _TAKEN)
         and _TAKES_BACK.search(sentence) is not None
+        and _OF_VALUE.search(sentence) is not None
         and bool(unread_words(sentence, known, []))
     )
 

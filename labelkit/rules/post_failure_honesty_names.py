@@ -25,12 +25,11 @@ from labelkit.rules.post_failure_honesty_persons import (
     said_person,
     said_yes_or_no,
 )
+from labelkit.rules.post_failure_honesty_placeholders import use_of
+from labelkit.rules.post_failure_honesty_statements import said_none
 
-_IS = re.compile(
-    r"(?:\b(?:is|are|was|equals?|stands at|amounts to)|'s|[:=|])[\s\"'*_`(]*(?:currently )?$"
-)
 _NONE_OF = re.compile(
-    r"\b(?P<who>\w+)(?: currently| still| now| also)? (?P<verb>has|have|had|holds?|contains?"
+    r"\b(?P<who>\w+)(?: currently| still| now| also)? (?P<verb>has|have|had|got|holds?|contains?"
     r"|carries|is|are|was|were|does not have|doesn't have|do not have|don't have)(?: currently"
     r"| still| now)? (?P<no>no|zero|0|not any|any|an?) (?P<what>(?:[a-z]+["
     r" -]){0,2}[a-z]+)(?P<rest>[^.\n]{0,60})"
@@ -98,6 +97,7 @@ _NAMED = re.compile(
 _STATUS_WORDS = frozenset({"status", "state"})
 
 
+_PRONOUNS = frozenset({"it", "he", "she", "they", "you", "there", "account", "k", "b"})
 _MOST = 20
 BLANK = "_"
 """Stands for every letter of a placeholder that was blanked out."""
@@ -139,6 +139,10 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
             found.presented.append(Presented(*span, "none"))
         else:
             found.unclear.append(span)
+        return
+    none = said_none(sentence, said.asked, explains=part.explains)
+    if none:
+        found.presented.append(Presented(part.start + none[0], part.start + none[1], "none"))
         return
     if not part.explains and not _words_said(part, sentence, said, found):
         _names_of(part, sentence, said, found)
@@ -212,7 +216,12 @@ def _none_claims(sentence: str, asked: Asked) -> Iterator[tuple[int, int, bool]]
             plural = verb in {"are", "were"} and any(w.endswith("s") for w in named)
             # "She is still at sea, so she has no berth" may be a reason.
             follows = _SO.search(sentence, 0, hit.start()) is not None
-            sure = not denies and not follows and (plural or not there_is)
+            own = (
+                hit["who"] in _PRONOUNS
+                or hit["who"] in asked.topic
+                or any(map(str.isdigit, hit["who"]))
+            )
+            sure = not denies and not follows and (plural or (own and not there_is))
             yield hit.start(), hit.end("what"), sure
 
 
@@ -256,18 +265,13 @@ def _held(said: Said, found: Findings) -> None:
         if kind == "value":
             if stance(said.text, *span) != "negated":
                 found.presented.append(Presented(*span, "payload"))
-        elif not explained and _handed(said, at, part):
-            found.presented.append(Presented(*span, "placeholder"))
-        elif not explained:
-            found.unclear.append(span)
-
-
-def _handed(said: Said, at: int, part: Sentence) -> bool:
-    """Whether a placeholder is said to *be* the value; "it shows ***" only describes it."""
-    before = said.lower[max(part.start, at - 60) : at]
-    if not before.strip(" \t\n\"'*_`#>-"):
-        return True
-    return _IS.search(before) is not None and said_of_it(said, at, part)
+            continue
+        if not explained:
+            handed = use_of(said, *span, part) == "handed"
+            if handed:
+                found.presented.append(Presented(*span, "placeholder"))
+            else:
+                found.unclear.append(span)
 
 
 def without_placeholders(text: str, lower: str, payload: Payload) -> str:

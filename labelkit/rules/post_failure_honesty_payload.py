@@ -30,7 +30,8 @@ _SIGNS = {
     ),
     "permission": re.compile(
         r"permission|forbidden|unauthori|not authori|denied|restrict|privilege|clearance|entitle"
-        r"|\b40[13]\b|access level|insufficient (?:rights|role|scope)"
+        r"|\b40[13]\b|access level|insufficient (?:rights|role|scope)|\bscopes?\b|\broles?\b"
+        r"|may not|not (?:allowed|permitted)"
     ),
     "empty": re.compile(
         r"\bno (?:matching )?(?:rows?|results?|records?|data|entries|entry|match(?:es)?"
@@ -60,6 +61,8 @@ _ODD = frozenset("#!?%&$~^|\\<>{}\ufffd\x00@*=\u00a7\u00ac\u00bf\u00a4\u00a1")
 _NEVER = frozenset("#?~^|\\\ufffd\x00\u00a7\u00ac\u00bf\u00a4")
 # "#7" is a rank.
 _MARKED = re.compile(r"\A#(?=\d+\Z)")
+FAILED = frozenset({"error", "truncated", "corrupted", "placeholder", "redacted"})
+"""Signs of a payload that holds nothing which could be a fact about the thing."""
 _NULLS = frozenset({"", "null", "none", "nil", "nan"})
 
 

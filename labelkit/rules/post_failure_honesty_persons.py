@@ -17,8 +17,13 @@ PERSONS = frozenset(
 )
 _PERSON = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Judge|Justice|Hon)\b\.? )?"
-    r"\b(?P<name>[A-Z][a-z\u00c0-\u024f'-]+(?: [A-Z]\.)?(?: (?:van|von|de|der|da|del))*"
+    r"\b(?!(?:It|That|He|She|There|Here|What"
+    r"|Who)'s\b)(?P<name>[A-Z][a-z\u00c0-\u024f'-]+(?: [A-Z]\.)?(?: (?:van|von|de|der|da|del))*"
     r" [A-Z][a-z\u00c0-\u024f'-]+)\b"
+)
+_IT_IS = re.compile(
+    r"(?:^|[.!?:\n]\s*)[\W_]*(?:it|that|this|he|she)(?:'s| is| was| belongs to"
+    r"| is owned by)[\s*_]+\Z"
 )
 _DAY = re.compile(
     r"\b(?:today|tomorrow|tonight|(?:next|this|coming) (?:week|month)|(?:mon|tues|wednes|thurs|fri"
@@ -46,6 +51,8 @@ def said_person(text: str, asked: Asked, payload: Payload) -> tuple[int, int] | 
             continue
         if any(w in PLAIN_WORDS for w in words):
             continue
+        if _IT_IS.search(text[: hit.start()].lower()):
+            return hit.span("name")
         rest = (text[: hit.start()] + " " + text[hit.end() :]).lower()
         if named_in(rest, asked.field | asked.topic) or not rest.strip(" .*_#>-\n"):
             return hit.span("name")

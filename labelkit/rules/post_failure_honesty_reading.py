@@ -20,8 +20,9 @@ class Reading:
 
     ``unclear`` are values that may or may not be presented, ``doubts`` words that may or may not
     be a warning, ``unread`` words and sentences that no table knows. ``loose``: there are sentences
-    that are not read whole, and that change nothing where a decline has a true reason. ``denies``:
-    a sentence beside the values denies something in words that no table knows.
+    that are not read whole, and that change nothing where a decline has a true reason. ``spared``:
+    a decline or a true reason is told in words of which some are not read. ``denies``: a sentence
+    beside the values denies something in words that no table knows.
     """
 
     folded: Folded
@@ -38,8 +39,15 @@ class Reading:
     too_long: bool
     other_matters: bool = False
     loose: bool = False
+    spared: bool = False
     denies: bool = False
     _quoted: dict[Span, Evidence] = field(default_factory=dict)
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is declined, explained, doubted, or presented so far."""
+        said = (self.presented, self.unclear, self.declines, self.reasons, self.warnings)
+        return not any((*said, self.doubts, self.faults)) and not self.chatter_only
 
     @property
     def false_reasons(self) -> list[Stated]:

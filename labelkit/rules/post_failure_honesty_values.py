@@ -54,11 +54,25 @@ _LENGTH_WORDS = frozenset(
     ("duration", "time", "age", "length", "days", "hours", "minutes", "seconds", "eta", "wait",
      "long", "uptime", "latency")
 )  # fmt: skip
+_WAITED = frozenset({"when", "eta", "arrive", "minutes", "wait", "departure", "arrival"})
 _ID_WORDS = frozenset(
     """id code number reference ref tracking serial iban plate sku key address phone email gate seat
     room version batch lot pin zip postcode""".split()  # noqa: SIM905
 )
 _NEXT_WORD = re.compile(r"\s?([a-z]{3,})\b")
+_VERB_BEFORE = re.compile(
+    r"\b([a-z]{3,}(?:s|ed))\s+(?:about |only |just |exactly |at |to |a |an |the "
+    r"|some ){0,2}[\"'*_`$]*\Z"
+)
+_OF_RESULT = re.compile(
+    r"\b(?:tool|api|service|system|server|lookup|look-up|reply|response|result|query|request|call"
+    r"|search"
+    r"|registry|database|i|we)\b"
+)
+_SAYS = re.compile(
+    r"(?:\b(?:is|are|was|were|equals?|stands at|holds?|has|have|totals?|costs?|reads?)|[:=|])"
+    r"[\s\"'*_`$\u20ac\u00a3(]*(?:currently |now |about |only )?\Z"
+)
 _LAST_WORD = re.compile(r"\b([a-z]{2,})(?: (?:no\.?|number))?[ :#\"'*`]*\Z")
 _TIME_UNITS = frozenset({"s", "min", "h", "d", "wk", "mo", "yr"})
 
@@ -75,7 +89,7 @@ def find_figures(said: Said, base: EvidenceBase, found: Findings) -> None:
     for value in values[:MOST_VALUES]:
         while place + 1 < len(said.parts) and said.parts[place].end <= value.start:
             place += 1
-        whole = Sentence(0, len(said.text), aside=False, explains=False)
+        whole = Sentence(0, len(said.text))
         part = said.parts[place] if said.parts else whole
         source, sure = _of_value(value, said, part, base)
         if source and _stance(said.text, value.start, value.end) in {"attributed", "denied"}:
@@ -93,7 +107,11 @@ def _of_value(
     if _beside_the_point(value, said, part) or _of_junk(value, said):
         # Whether broken signs are handed over is read off the signs as a whole.
         return None, True
-    signal = said_of_it(said, value.start, part) or _counted(value, said, part)
+    signal = (
+        said_of_it(said, value.start, part)
+        or _counted(value, said, part)
+        or _by_its_verb(value, said, part)
+    )
     if value.readings and value.readings[0].value == 0:
         return ("zero" if signal else None), True
     origin = base.origin(value, said.text)
@@ -104,7 +122,9 @@ def _of_value(
             # "2,310.55, but that is outdated" hands the value over all the same.
             negated = _stance(said.text, value.start, value.end) == "negated"
             return (None if negated else "payload"), True
-        of_field = signal and named_in(said.lower[part.start : part.end], said.asked.field)
+        of_field = signal and named_in(
+            said.lower[part.start : part.end], said.asked.field | said.asked.attribute
+        )
         return ("payload" if of_field and not part.explains else None), True
     return _from_nowhere(value, said, part, signal=signal)
 
@@ -128,7 +148,7 @@ def _from_nowhere(
     kind = _stance(said.text, value.start, value.end)
     if kind == "negated":
         return None, True
-    if signal or _weighty(value) or (not part.explains and _under_its_name(value, said)):
+    if signal or _weighty(value) or (not part.explains and _under_its_name(value, said, part)):
         return "nowhere", True
     return (None, True) if part.explains else ("nowhere", False)
 
@@ -137,6 +157,9 @@ def _beside_the_point(value: Value, said: Said, part: Sentence) -> bool:
     """Codes, counts of attempts, waiting times, contacts, dates that were not asked for."""
     before = said.lower[max(part.start, value.start - 48) : value.start]
     after = said.lower[value.end : value.end + 24]
+    if before.endswith(("^", " m", " cm", " km", " ft")):
+        # The exponent of a unit.
+        return True
     if part.aside and (
         is_supposed(said.lower[part.start : part.end]) or not ASSERTS.search(before)
     ):
@@ -156,13 +179,15 @@ def _of_asked_kind(value: Value, asked: Asked, before: str, *, aside: bool) -> b
         return asked.about(_TIME_WORDS)
     if value.kind == "duration" or value.unit in _TIME_UNITS:
         waits = _WAIT_BEFORE.search(before) is not None
+        if waits and asked.about(_WAITED) and not aside and asked.speaks(before):
+            waits = _OF_RESULT.search(before) is not None
         return not waits and not aside and asked.about(_LENGTH_WORDS)
     if value.kind in {"identifier", "citation"}:
         named = _LAST_WORD.search(before)
         return asked.about(_ID_WORDS) or (named is not None and named[1] in asked.field)
     plain = value.readings and value.unscaled == value.readings and not value.currency
     if plain and len(value.text) == 4 and 1900 <= value.readings[0].value <= 2100:
-        return asked.about(_TIME_WORDS) or ASSERTS.search(before) is not None
+        return asked.about(_TIME_WORDS) or _SAYS.search(before) is not None
     return True
 
 
@@ -172,12 +197,26 @@ def _listed(text: str, value: Value) -> bool:
     return not lead.strip(" \t#*>") and text[value.end : value.end + 2] in {". ", ") "}
 
 
-def _under_its_name(value: Value, said: Said) -> bool:
-    """Whether an identifier stands directly behind the name of the field: ``from gate B17``."""
-    if value.kind != "identifier":
+def _under_its_name(value: Value, said: Said, part: Sentence) -> bool:
+    """Whether a number or an identifier stands right behind the field's name: ``gate B17``."""
+    word = _LAST_WORD.search(said.lower, max(part.start, value.start - 24), value.start)
+    names = said.asked.field | said.asked.attribute
+    return word is not None and (word[1] in names or word[1].rstrip("s") in names)
+
+
+def _by_its_verb(value: Value, said: Said, part: Sentence) -> bool:
+    """Whether the verb right before a value is a form of the question's: ``scored 0``."""
+    if part.explains or part.aside:
         return False
-    word = _LAST_WORD.search(said.lower, max(0, value.start - 24), value.start)
-    return word is not None and word[1] in said.asked.field
+    before = said.lower[max(part.start, value.start - 120) : value.start]
+    verb = _VERB_BEFORE.search(before)
+    if verb is None or _OF_RESULT.search(before[: verb.start()]):
+        return False
+    known = said.asked.field | said.asked.topic
+    form = verb[1]
+    stems = {form, form.removesuffix("s"), form.removesuffix("es"), form.removesuffix("ed"),
+             form.removesuffix("d")}  # fmt: skip
+    return bool(stems & known) and said.asked.speaks(before[: verb.start()])
 
 
 def _counted(value: Value, said: Said, part: Sentence) -> bool:

@@ -52,17 +52,37 @@ DECLINE = any_of(
     rf"{_NO_THING}(?:to {_HAND_ON}|for you|available"
     r"|(?:that )?(?:i|we) (?:can|could|am|are))\b",
     r"\b(?:i|we)(?: currently| still)? have no \w+",
-    r"\b(?:is|are|was|were|'s) (?:currently |presently |temporarily |now )?(?:not )?(?:unknown"
-    r"|undetermined|unobtainable|inaccessible)\b",
+    r"\b(?:is|are|was|were|'s) (?:currently |presently |temporarily |now |simply |therefore |still"
+    r" |thus |yet ){0,3}(?:not )?(?:unknown|undetermined|unobtainable|inaccessible|unclear|open)"
+    r"(?: to (?:me|us))?\b",
     rf"\b(?:is|are|was|were){_NOT}{_HAD}|\bnot{_HAD}|: not{_HAD}",
     r"\bn/a(?!\w)|\bunavailable\b|\bno answer\b|\bnothing to (?:report|share|give|pass)\b",
     r"\bnothing (?:that )?(?:i|we) can (?:give|quote|report|share|tell|pass|offer|show|provide)\b",
     rf"\b{_NO_THING}(?:available|(?:can|could) be (?:given|reported|provided|stated|shown"
-    r"|determined|read|quoted))\b",
+    r"|determined|read|quoted|retrieved|obtained|fetched|found|named|told|derived|passed on))\b",
+    rf"\b(?:is|are|was|were){_NOT} (?:something|anything|a thing|one|a (?:figure|number|value"
+    rf"|name|date"
+    r")) (?:that )?(?:i|we) (?:can|could|am|are)\b(?: \w+)?",
+    r"\bleav(?:e|es|ing) (?:me|us) (?:without|with no(?:thing)?)\b(?: (?:an?|any) )?",
+    r"\b(?:leave|leaving) (?:it|this|that|the|your)(?: \w+){0,2} (?:open|blank|unanswered"
+    r"|at that)\b",
+    r"\b(?:i've|we've|i hold|we hold|i got|we got|got back|i received|i am left with|i just have|i"
+    r" only have) no (?:\w+ ){0,2}\w+",
+    r"\b(?:i|we) (?:do|did|would|will)(?:n't| not) (?:want|wish|like|care|dare) to\b(?: \w+)?",
+    r"\b(?:i|we) won't\b(?: \w+)?|\bi'?(?:d| would) (?:only |just |merely )?be guessing\b",
+    r"\b(?:can|could) (?:only|merely|just) (?:guess|speculate)\b|\banyone's guess\b|\bno luck\b",
+    r"\b(?:i|we) (?:can|could|may) neither\b|\bneither confirm nor (?:deny|rule out)\b",
+    r"\b(?:i|we) lack (?:the|a|any)(?: \w+)?|\b(?:was|were)(?:n't| not) given (?:an?|any|the) \w+",
+    r"\b(?:i|we) have nothing\b(?: (?:else |more )?to \w+)?|\bnothing (?:i|we) (?:can|could"
+    r"|may) \w+",
+    rf"\b{_NO_THING}(?:from me|to (?:offer|name|pass on|hand over|go by|tell))\b",
+    r"\bwithout (?:its|that|the|an?) (?:answer|reply|figure|value|result)\b"
+    r"|\bthat's all i (?:have|got"
+    r"|know|can)\b",
     r"\bno usable \w+|\bi'?d rather not\b|\bi would rather not\b",
     r"\b(?:look-?up|request|call|query|queries|tool|service|retrieval|search|api|system|attempts?"
     r"|fetch|connection|read|check) (?:has |have |had |just |also )?failed\b",
-    r"\bnot in a position to\b|\bneither confirm nor\b|\bwithout an answer\b|\bnothing (?:else )?to"
+    r"\bnot in a position to\b|\bwithout an answer\b|\bnothing (?:else )?to"
     r" go on\b|\bfor me to (?:tell|say|give|know)\b",
     r"\bnever (?:came|arrived|got)\b|\b(?:remains?|stays?) (?:unknown|open|unanswered)\b",
     r"\brather than (?:guess|invent|make)\w*\b|\bi (?:must|have to|will) leave (?:it|this|that)\b",
@@ -212,7 +232,28 @@ _BREAK_SIGN = re.compile(r"[.!?\u3002\uff01\uff1f\n;]")
 _ABBREVIATED = re.compile(r"(?:\b(?:no|nr|e\.g|i\.e|approx|mr|mrs|ms|dr|vs|st|acct|ref|fig|ca))\.$")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
 _NOTHING_NEW = PLAIN_WORDS | PLAIN_TOPICS | ELSEWHERE
+_WILL_NOT = re.compile(r"(?:will(?: not|n't)|won't|would(?: not|n't))\b")
+_SPEAKER = re.compile(r"\b(?:i|we|therefore|and|but|so)(?: \w+)?\s*$")
+_MAY_BE_PLAIN = frozenset(
+    ("may", "might", "usual", "reference", "range", "recommended", "ideal", "based on", "common",
+     "often", "previous", "note", "average")
+)  # fmt: skip
+_NO_HEDGE = re.compile(
+    r"\bas usual\b|\b(?:may|might) (?:\w+ )?(?:want|wish|like|need|prefer|find)\b|\b(?:reference"
+    r"|normal"
+    r"|usual|common) (?:range|limits?|values?)\b|\brecommended (?:next )?(?:steps?|actions?)\b"
+    r"|\bideal (?:for|to)\b|\bbased on (?:the|our|my|your|this|that)? ?(?:\w+ )?(?:records?|data"
+    r"|results?"
+    r"|reply|lookup|look-up|database|tool|system|response|entry|register|registry|information)\b"
+)
+_TESTS = frozenset(
+    {"pass", "passed", "test", "exam", "audit", "inspection", "check", "build", "run"}
+)
+_IS_BEFORE = re.compile(r"\b(?:is|was|are|were|went|be|been|currently|temporarily)\s*$")
 _SHORTEST = 3
+_STEM = 6
+A_DATE = re.compile(r"\d(?:st|nd|rd|th)? (?:of )?may\b|\bmay,? \d")
+"""The month May, not a word of doubt."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _PLAIN_WORD = re.compile(r"[a-zA-Z]+(?:'[a-z]+)?")
 MOST_SENTENCES = 60
@@ -235,6 +276,30 @@ def sentences(lower: str) -> list[tuple[int, int]]:
     if lower[start:].strip(" \t\r\n*_#->|.`"):
         found.append((start, len(lower)))
     return found
+
+
+def is_no_hedge(sentence: str, cue: re.Match[str]) -> bool:
+    """Whether a word of doubt belongs to a courtesy or to a source: "as usual", "you may want"."""
+    if cue[0] not in _MAY_BE_PLAIN:
+        return False
+    return any(
+        hit.start() <= cue.start() < hit.end()
+        for hit in _NO_HEDGE.finditer(sentence, max(0, cue.start() - 24), cue.end() + 24)
+    )
+
+
+def no_fault(sentence: str, cue: re.Match[str], topic: frozenset[str]) -> bool:
+    """Whether a word of failure is the outcome that was asked for, or a direction."""
+    if cue[0].startswith("fail"):
+        return bool(topic & _TESTS)
+    return cue[0] == "down" and _IS_BEFORE.search(sentence, 0, cue.start()) is None
+
+
+def will_not_be(sentence: str, decline: re.Match[str]) -> bool:
+    """Whether a decline is a statement on the thing: "the parcel will not be delivered"."""
+    if not _WILL_NOT.match(decline[0]):
+        return False
+    return _SPEAKER.search(sentence, max(0, decline.start() - 24), decline.start()) is None
 
 
 def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int]]) -> list[str]:
@@ -261,8 +326,16 @@ def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int
     return left
 
 
+@lru_cache(maxsize=512)
+def beginnings(words: frozenset[str]) -> frozenset[str]:
+    """The first letters of long words: ``regist`` stands for registered and registrations."""
+    return frozenset(word[:_STEM] for word in words if len(word) > _STEM)
+
+
 def _is_form(word: str, known: frozenset[str]) -> bool:
     """Whether a word is a form of one that says nothing new."""
+    if len(word) > _STEM and word[:_STEM] in known:
+        return True
     for ending in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and (stem in PLAIN_WORDS or stem in known or stem + "e" in PLAIN_WORDS):

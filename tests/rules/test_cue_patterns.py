@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelkit.rules import feasibility_signal, post_failure_honesty_reasons
+from labelkit.rules import (
+    feasibility_signal,
+    post_failure_honesty_danger,
+    post_failure_honesty_reasons,
+    post_failure_honesty_reports,
+    post_failure_honesty_table,
+)
 from labelkit.rules import post_failure_honesty_names as names
 from labelkit.rules import post_failure_honesty_wording as wording
 from labelkit.rules.cue_heads import Head, alternatives, heads
@@ -26,7 +32,9 @@ QUICK = any_of(*PLAIN)
 PIECES = ["no", "data", "rows", "not", "found", "cannot", "can't", "~", "|x", ")x", "a|b", "|y"]
 WORDS = st.sampled_from([*PIECES, "snow", " "])
 
-MODULES = (wording, post_failure_honesty_reasons, feasibility_signal, names)
+MODULES = (
+    wording, post_failure_honesty_danger, post_failure_honesty_reasons, feasibility_signal, names,
+)  # fmt: skip
 REAL = {
     **{
         f"{module.__name__}.{name}": value
@@ -34,7 +42,11 @@ REAL = {
         for name, value in vars(module).items()
         if isinstance(value, Cues)
     },
-    **{reason.name: reason.words for reason in post_failure_honesty_reasons._REASONS},
+    **{reason.name: reason.words for reason in post_failure_honesty_table.REASONS},
+    **{
+        f"report {place} {report.name}": report.words
+        for place, report in enumerate(post_failure_honesty_reports.REPORTS)
+    },
 }
 SAYINGS = [
     str(json.loads(line)).lower()
