@@ -37,6 +37,7 @@ SHARES = frozenset({"percent", "bps", "fraction"})
 _FACTORS = (1.0, 0.01, 0.0001, 100.0)
 _ONE = (1.0,)
 _LARGEST = 1e300
+_FEW = 48
 _SHORT = 64
 
 
@@ -128,7 +129,7 @@ def _told_by(path: str) -> tuple[str | None, int] | None:
 class Ranked:
     """Figures by size, so that a value is only compared with those it could state.
 
-    They are sorted when a value is first looked up.
+    A few are looked through; more are sorted when a value is first looked up.
     """
 
     __slots__ = ("_measured", "_order", "_places", "_sizes", "figures")
@@ -169,6 +170,9 @@ class Ranked:
 
     def _between(self, low: float, high: float) -> list[int]:
         """The places of the figures whose size lies between two sizes."""
+        if len(self._sizes) <= _FEW:
+            pairs = zip(self._sizes, self._places, strict=True)
+            return [place for size, place in pairs if low <= size <= high]
         if self._order is None:
             self._order = sorted(zip(self._sizes, self._places, strict=True))
         first = bisect_left(self._order, (low, -1))

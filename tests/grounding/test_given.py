@@ -42,6 +42,9 @@ def test_the_figures_near_a_value_are_those_of_a_size_it_could_state(
         if reach.dimension == "length" or any(a <= abs(figure[0]) <= b for a, b in reach.ranges)
     ]
     assert Ranked(figures).near(reach) == wanted
+    # Many are sorted first.
+    far = [(1e290 + place, "", "") for place in range(60)]
+    assert Ranked([*figures, *far]).near(reach) == [*wanted, *(far if reach.endless else ())]
 
 
 @settings(deadline=None)
