@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,7 +25,7 @@ Quick = Callable[[bytes], Any]
 READ_BYTES = 1 << 20
 
 __all__ = [
-    "Record", "json_records", "json_value", "line_spans", "member_records", "members",
+    "Record", "json_records", "json_value", "line_spans", "lines_of", "member_records", "members",
 ]  # fmt: skip
 
 
@@ -155,21 +155,27 @@ def _next_full_line(file: IO[bytes]) -> bytes:
 def _lines(path: Path, *, quick: Quick | None, span: Span | None) -> Iterator[Record]:
     decoder = Decoder()
     begins = span is None or span.start == 0
-    with path.open("rb", buffering=READ_BYTES) if span is None else _within(path, span) as file:
-        for number, raw in enumerate(file, start=1):
-            line = raw.removeprefix(codecs.BOM_UTF8) if begins and number == 1 else raw
-            value = quick(line) if quick is not None else None
-            if value is not None:
-                yield Record(number, value, raw=line)
-            elif line.strip():
-                yield line_record(decoder, number, line)
+    for number, raw in enumerate(_raw_lines(path) if span is None else lines_of(path, span), 1):
+        line = raw.removeprefix(codecs.BOM_UTF8) if begins and number == 1 else raw
+        value = quick(line) if quick is not None else None
+        if value is not None:
+            yield Record(number, value, raw=line)
+        elif line.strip():
+            yield line_record(decoder, number, line)
 
 
-def _within(path: Path, span: Span) -> IO[bytes]:
-    """Return the lines of a span as a file; no more is read."""
+def _raw_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb", buffering=READ_BYTES) as file:
+        yield from file
+
+
+def lines_of(path: Path, span: Span) -> Sequence[bytes]:
+    """Return the lines of a span; no more is read."""
+    if span.lines is not None:
+        return span.lines
     with path.open("rb") as file:
         file.seek(span.start)
-        return io.BytesIO(file.read(span.stop - span.start))
+        return io.BytesIO(file.read(span.stop - span.start)).readlines()
 
 
 def _single(path: Path) -> Record:

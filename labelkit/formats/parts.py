@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from pickle import PickleBuffer
+from typing import Any
 
 from labelkit.domain.task import Task
 from labelkit.domain.trace import Trace
 from labelkit.domain.trace_text import TraceText
 from labelkit.formats import anthropic_messages, openai_chat, tau_bench
 from labelkit.formats.checks import examine
-from labelkit.formats.jsonstream import line_spans
+from labelkit.formats.jsonstream import line_spans, lines_of
 from labelkit.formats.reader import Finding, Notes, Reader, ReadOptions, Span, TaskBook
 
 _STAND_ALONE = frozenset({
@@ -34,6 +36,19 @@ class Part:
     lines: int
     items: list[PartItem]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Texts go to another process as buffers, which it gets as bytes (see ``children``)."""
+        packed = [
+            (PickleBuffer(item.text), *item[1:]) if isinstance(item, TraceText) else item
+            for item in self.items
+        ]
+        return _unpacked, (self.lines, packed)
+
+
+def _unpacked(lines: int, packed: list[Any]) -> Part:
+    items = [TraceText._make(item) if type(item) is tuple else item for item in packed]
+    return Part(lines, items)
+
 
 def part_spans(reader: Reader, path: Path, size: int) -> Iterator[Span]:
     """Cut a file into parts of about ``size`` bytes; none where it can only be read whole."""
@@ -42,8 +57,9 @@ def part_spans(reader: Reader, path: Path, size: int) -> Iterator[Span]:
 
 def read_part(reader: Reader, path: Path, options: ReadOptions, span: Span) -> Part:
     """Read some lines of a file; ``options`` are those of the whole file."""
+    lines = lines_of(path, span)
     items: list[PartItem] = []
-    for item in reader.read(path, replace(options, span=span)):
+    for item in reader.read(path, replace(options, span=replace(span, lines=lines))):
         if isinstance(item, Trace):
             found, fits = examined(item, path)
             items += found
@@ -53,9 +69,7 @@ def read_part(reader: Reader, path: Path, options: ReadOptions, span: Span) -> P
             items.append(item)
         else:
             raise TypeError(f"{reader.name} yields {type(item).__name__}: it is read whole")
-    with path.open("rb") as file:
-        file.seek(span.start)
-        return Part(file.read(span.stop - span.start).count(b"\n"), items)
+    return Part(len(lines), items)
 
 
 def join(parts: Iterable[Part], path: Path) -> Iterator[PartItem]:

@@ -19,7 +19,7 @@ from msgspec.structs import astuple
 
 from labelkit.domain.message import Message, ToolCall
 from labelkit.formats.chat import prompt_of
-from labelkit.formats.checks import check_arguments, check_result
+from labelkit.formats.checks import check_arguments, check_result, quick_object
 from labelkit.formats.reader import Notes
 
 _MOST_KEYS = 100
@@ -29,9 +29,12 @@ _Never = Annotated[int, Meta(gt=0, lt=0)]
 """What no value is: a field that a row may not state, written with its default."""
 
 
-class _Function(Struct, forbid_unknown_fields=True, gc=False):
-    name: str
+class _Function(Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """What is called; with the call's own id it is the call as it is stored, the names in order."""
+
     arguments: str
+    id: _Never = None  # type: ignore[assignment]
+    name: str
 
 
 class _Call(Struct, forbid_unknown_fields=True, gc=False):
@@ -40,16 +43,8 @@ class _Call(Struct, forbid_unknown_fields=True, gc=False):
     function: _Function
 
 
-class _KeptCall(Struct, gc=False):
-    """A call as it is stored; the names in order."""
-
-    arguments: str
-    id: str
-    name: str
-
-
 class Said(Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
-    """A message as rows state it; with its calls as ``_KeptCall`` it is as messages are stored.
+    """A message as rows state it; with functions for its calls it is as messages are stored.
 
     The fields are all those of ``Message``, in the order of the canonical text.
     """
@@ -147,27 +142,34 @@ def plain_talk(said: list[Said], notes: Notes) -> PlainTalk | None:
     last: Said | None = None
     for one in said:
         if one.tool_calls:
-            kept = [_kept(call, made, notes) for call in one.tool_calls]
-            if None in kept:
+            kept = _kept(one.tool_calls, made, notes)
+            if kept is None:
                 return None
             one.tool_calls = kept  # type: ignore[assignment]
         if one.role == "assistant":
             last = one
-        elif one.tool_call_id is not None and one.role == "tool":
+        elif one.role == "tool" and one.tool_call_id is not None:
             check_result(one.tool_call_id, made, notes)
     if last is None:
         return None
     return PlainTalk(_write(said), Message(role="assistant", content=last.content), said)
 
 
-def _kept(call: _Call, made: set[str], notes: Notes) -> _KeptCall | None:
-    """Return what is stored of a call."""
-    arguments = call.function.arguments
-    if arguments.strip() == "null":
-        return None
-    check_arguments(arguments, notes)
-    made.add(call.id)
-    return _KeptCall(arguments, call.id, call.function.name)
+def _kept(calls: list[_Call], made: set[str], notes: Notes) -> list[_Function] | None:
+    """Return what is stored of calls, or None when one of them needs the long way."""
+    kept = []
+    for call in calls:
+        function = call.function
+        arguments = function.arguments
+        # Asked here first: a large file has a call for every few hundred bytes.
+        if not quick_object(arguments):
+            if arguments.strip() == "null":
+                return None
+            check_arguments(arguments, notes)
+        made.add(call.id)
+        function.id = call.id  # type: ignore[assignment]
+        kept.append(function)
+    return kept
 
 
 def _message(one: Said) -> Message:

@@ -8,7 +8,7 @@ not read. It never opens a store, never decides what a call or an answer *means*
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -76,10 +76,14 @@ Item = Task | Trace | TraceText | Rating | Finding
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of whole lines: bytes ``start`` up to, not including, ``stop``."""
+    """A run of whole lines: bytes ``start`` up to, not including, ``stop``.
+
+    ``lines`` are the lines themselves, where they have been read already.
+    """
 
     start: int
     stop: int
+    lines: Sequence[bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)

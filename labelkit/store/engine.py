@@ -10,10 +10,10 @@ from __future__ import annotations
 import importlib
 import secrets
 import sqlite3
-import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
@@ -24,6 +24,7 @@ from labelkit.errors import StoreError
 from labelkit.store.address import place_of, read_address, refuse_missing
 from labelkit.store.faults import BUSY_SECONDS, as_store_errors
 from labelkit.store.inserting import insert_new
+from labelkit.store.journal import set_up, written_once
 from labelkit.store.schema import HEAD, schema_version
 from labelkit.store.tables import META
 
@@ -50,6 +51,8 @@ class Store:
         self.id = store_id
         self.secret = secret
         self.rater_ids: dict[str, int] = {}
+        self._behind: ThreadPoolExecutor | None = None
+        self._unsettled: Future[None] | None = None
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> Store:
@@ -113,6 +116,8 @@ class Store:
         Raises:
             StoreError: for every database error inside the block.
         """
+        with as_store_errors(self.place):
+            self._settle()
         with as_store_errors(self.place), self._engine.connect() as connection:
             if steady and self.dialect == "postgresql":
                 connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -129,9 +134,49 @@ class Store:
         Raises:
             StoreError: for every database error inside the block, and after 30 s of waiting.
         """
-        with as_store_errors(self.place), self._writer.begin() as connection:
-            take_turns(connection, lock)
-            yield connection
+        with as_store_errors(self.place):
+            self._settle()
+            with ExitStack() as stack:
+                connection = stack.enter_context(self._writer.begin())
+                take_turns(connection, lock)
+                yield connection
+                if self._behind is not None:
+                    self._unsettled = self._behind.submit(stack.pop_all().close)
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """For the time of a large import: commits go on while the next step is prepared.
+
+        A commit that fails is told by the next transaction, or at the end of the block. SQLite
+        also writes what is appended once and not twice, if nobody else has the store open; others
+        may open, read and write it at any time (see ``labelkit.store.journal``).
+        """
+        with self._written_once(), ThreadPoolExecutor(1, "labelkit-commit") as behind:
+            self._behind = behind
+            try:
+                yield
+            finally:
+                self._behind = None
+                with as_store_errors(self.place):
+                    self._settle()
+
+    @contextmanager
+    def _written_once(self) -> Iterator[None]:
+        if self.dialect != "sqlite":
+            yield
+            return
+        with as_store_errors(self.place):
+            pooled = self._engine.raw_connection()
+            connection: Any = pooled.driver_connection
+            pooled.close()  # back into the pool, which gives it to whoever writes
+        with written_once(connection):
+            yield
+
+    def _settle(self) -> None:
+        """Wait for a commit that was left behind, and raise what became of it."""
+        unsettled, self._unsettled = self._unsettled, None
+        if unsettled is not None:
+            unsettled.result()
 
 
 def take_turns(connection: Connection, lock: int | None) -> None:
@@ -160,28 +205,7 @@ def _engine(address: URL, place: str) -> Engine:
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     """Set up a new SQLite connection; transactions are begun by ``_begin_sqlite`` alone."""
-    connection.isolation_level = None
-    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        _switch_to_wal(connection)
-    connection.execute("PRAGMA foreign_keys = ON")
-    # With a write-ahead log NORMAL survives a killed process; only a power cut may lose the tail.
-    connection.execute("PRAGMA synchronous = NORMAL")
-    # Folding the log back costs a third of a judge run at the default of 4 MB; 40 MB is no burden.
-    connection.execute("PRAGMA wal_autocheckpoint = 10000")
-
-
-def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """Turn on the write-ahead log; two processes that do so at once get "locked" without a wait."""
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
-        else:
-            return
+    set_up(connection)
 
 
 def _begin_sqlite(connection: Connection) -> None:

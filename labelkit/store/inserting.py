@@ -15,8 +15,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Dialect, Table
 
-_MAX_PARAMETERS = {"postgresql": 30_000, "sqlite": 900}
-"""PostgreSQL's protocol counts the values of a statement in 16 bits; old SQLites take 999."""
+_MAX_PARAMETERS = 30_000
+"""PostgreSQL's protocol counts the values of a statement in 16 bits."""
 
 
 @dataclass(frozen=True)
@@ -30,50 +30,53 @@ class Added:
         return Added(self.new + other.new, self.known + other.known)
 
 
-def insert_new(
-    connection: Connection,
-    table: Table,
-    rows: Sequence[Mapping[str, Any]],
-    *,
-    beside: bool = False,
-) -> int:
+def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert the rows that break no unique constraint; return how many were really inserted.
 
     Rows of equal keys, also within ``rows``, are inserted once. All rows have the same keys.
-    ``beside`` is for a writer beside a busy thread: SQLite gets many rows per statement as well,
-    because after each statement this thread may have to wait for its turn in Python.
     """
     if not rows:
         return 0
     names = tuple(rows[0])
-    bind = [
-        (name, None if how is None else _remembering(how))
-        for name, how in _binders(table, names, connection.dialect)
+    return insert_columns(connection, table, {name: [row[name] for row in rows] for name in names})
+
+
+def insert_columns(
+    connection: Connection, table: Table, columns: Mapping[str, Sequence[Any]]
+) -> int:
+    """Insert rows like ``insert_new``; they are given column by column.
+
+    A column of texts may be given in UTF-8, as bytes: long ones need not become Python's first.
+    """
+    names = tuple(columns)
+    bind = _binders(table, names, connection.dialect)
+    lite = connection.dialect.name == "sqlite"
+    utf8 = [bool(values) and isinstance(values[0], bytes) for values in columns.values()]
+    bound = [
+        _bound(column, _as_text if encoded and not lite else how)
+        for column, how, encoded in zip(columns.values(), bind, utf8, strict=True)
     ]
-    values = [
-        tuple([row[name] if how is None else how(row[name]) for name, how in bind]) for row in rows
-    ]
-    if connection.dialect.name == "sqlite" and not beside:
-        # One prepared statement for all rows; the driver sums the changes.
-        statement = _insert(table.name, names, "?", 1)
-        return connection.exec_driver_sql(statement, values).rowcount
-    return _insert_pages(connection, table.name, names, values)
+    values = list(zip(*bound, strict=True))
+    if not lite:
+        return _insert_pages(connection, table.name, names, values)
+    # One prepared statement for all rows; the driver sums the changes.
+    marks = tuple("CAST(? AS TEXT)" if encoded else "?" for encoded in utf8)
+    return connection.exec_driver_sql(_insert(table.name, names, marks, 1), values).rowcount
 
 
-def _remembering(how: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Bind equal values of a column once: most columns of a chunk hold few different ones."""
-    seen: dict[Any, Any] = {}
+def _as_text(utf8: bytes) -> str:
+    return utf8.decode("utf-8")
 
-    def bound(value: Any) -> Any:
-        try:
-            return seen[value]
-        except KeyError:
-            made = seen[value] = how(value)
-            return made
-        except TypeError:  # a list or an object, which no dictionary finds
-            return how(value)
 
-    return bound
+def _bound(values: Sequence[Any], how: Callable[[Any], Any] | None) -> Sequence[Any]:
+    """Bind a column, equal values of it once: most columns of a chunk hold few different ones."""
+    if how is None:
+        return values
+    try:
+        made = {value: how(value) for value in set(values)}
+    except TypeError:  # lists or objects, which no dictionary finds
+        return [how(value) for value in values]
+    return [made[value] for value in values]
 
 
 def _insert_pages(
@@ -81,31 +84,27 @@ def _insert_pages(
 ) -> int:
     """Insert many rows per statement: a round trip for each would wait for the network."""
     inserted = 0
-    dialect = connection.dialect.name
-    mark = "?" if dialect == "sqlite" else "%s"
-    rows = max(_MAX_PARAMETERS[dialect] // len(names), 1)
+    rows = max(_MAX_PARAMETERS // len(names), 1)
     stream = iter(values)
     while page := list(islice(stream, rows)):
-        statement = _insert(table, names, mark, len(page))
+        statement = _insert(table, names, ("%s",) * len(names), len(page))
         flat = tuple(chain.from_iterable(page))
         inserted += connection.exec_driver_sql(statement, flat).rowcount
     return inserted
 
 
 @cache
-def _insert(table: str, names: tuple[str, ...], mark: str, rows: int) -> str:
+def _insert(table: str, names: tuple[str, ...], marks: tuple[str, ...], rows: int) -> str:
     """Return the insert statement; table and column names come from ``tables.py`` alone."""
     columns = ", ".join(f'"{name}"' for name in names)
-    marks = "(" + ", ".join([mark] * len(names)) + ")"
-    many = ", ".join([marks] * rows)
+    one = "(" + ", ".join(marks) + ")"
+    many = ", ".join([one] * rows)
     return f'INSERT INTO "{table}" ({columns}) VALUES {many} ON CONFLICT DO NOTHING'  # noqa: S608 - our own names
 
 
 @cache
 def _binders(
     table: Table, names: tuple[str, ...], dialect: Dialect
-) -> list[tuple[str, Callable[[Any], Any] | None]]:
+) -> list[Callable[[Any], Any] | None]:
     """Return for each column the function that turns a value into what the driver takes."""
-    return [
-        (name, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names
-    ]
+    return [table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names]

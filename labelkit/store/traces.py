@@ -11,13 +11,12 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from labelkit.digest import digest_text
 from labelkit.domain.task import Tag, Task
 from labelkit.domain.trace import RowState, Trace
 from labelkit.domain.trace_text import TraceText
 from labelkit.errors import StoreError
 from labelkit.store.engine import Store
-from labelkit.store.inserting import Added, insert_new
+from labelkit.store.inserting import Added, insert_columns
 from labelkit.store.selection import EVERYTHING, TRACE_TASK, Order, Selection, chunks, selected
 from labelkit.store.tables import TASK, TRACE, TRACE_BODY
 from labelkit.store.tasks import IMPORT_LOCK, read_task, tag_text, task_key
@@ -38,64 +37,62 @@ def add_traces(store: Store, traces: Iterable[Trace | TraceText]) -> Added:
             the same traces again completes the rest.
     """
     added = Added()
-    rows: list[dict[str, Any]] = []
-    size = 0
+    chunk: dict[str, TraceText] = {}
+    size = seen = 0
     now = datetime.now(UTC)
     for trace in traces:
-        row = _trace_row(trace, now)
-        rows.append(row)
-        size += row["body_chars"]
-        if len(rows) >= _CHUNK_ROWS or size >= _CHUNK_CHARS:
-            added += _add_chunk(store, rows)
-            rows, size = [], 0
-    return added + _add_chunk(store, rows) if rows else added
+        text = TraceText.of(trace) if isinstance(trace, Trace) else trace
+        chunk.setdefault(text.digest, text)
+        seen += 1
+        size += len(text.text)
+        if seen >= _CHUNK_ROWS or size >= _CHUNK_CHARS:
+            added += _add_chunk(store, chunk, seen, now)
+            chunk, size, seen = {}, 0, 0
+    return added + _add_chunk(store, chunk, seen, now) if chunk else added
 
 
-def _add_chunk(store: Store, rows: list[dict[str, Any]]) -> Added:
-    """Insert one chunk: the columns, then the bodies under the ids that the columns got."""
-    bodies = {row["digest"]: row.pop("body") for row in rows}
+def _add_chunk(store: Store, chunk: dict[str, TraceText], seen: int, now: datetime) -> Added:
+    """Insert one chunk: the columns, then the bodies under the ids that the columns got.
+
+    Ids only grow, and importers take turns, so what is new is what lies above the last one.
+    """
+    columns = _columns(list(chunk.values()), now)
     with store.writing(IMPORT_LOCK) as connection:
-        known = _ids(connection, bodies)
-        fresh = [row for row in rows if row["digest"] not in known]
-        if not fresh:
-            return Added(0, len(rows))
-        new = insert_new(connection, TRACE, fresh, beside=True)
-        ids = _ids(connection, {row["digest"] for row in fresh})
-        insert_new(
-            connection,
-            TRACE_BODY,
-            [{"trace_id": row_id, "body": bodies[digest]} for digest, row_id in ids.items()],
-            beside=True,
-        )
-    return Added(new, len(rows) - new)
+        last = connection.exec_driver_sql("SELECT max(id) FROM trace").scalar() or 0
+        new = insert_columns(connection, TRACE, columns)
+        if new:
+            above = f"SELECT id, digest FROM trace WHERE id > {last:d} ORDER BY id"  # noqa: S608 - a number
+            made = connection.exec_driver_sql(above).all()
+            bodies = {
+                "trace_id": [row_id for row_id, _ in made],
+                "body": [chunk[digest].text for _, digest in made],
+            }
+            insert_columns(connection, TRACE_BODY, bodies)
+    return Added(new, seen - new)
 
 
-def _ids(connection: Connection, digests: Iterable[str]) -> dict[str, int]:
-    """Return digest -> row id of those traces that are in the store, in order of id."""
-    query = select(TRACE.c.digest, TRACE.c.id).where(TRACE.c.digest.in_(digests))
-    return {row.digest: row.id for row in connection.execute(query.order_by(TRACE.c.id))}
-
-
-def _trace_row(trace: Trace | TraceText, now: datetime) -> dict[str, Any]:
-    """Return the columns of a trace and its body; the digest is the SHA-256 of that body."""
-    body = trace.canonical()
+def _columns(traces: Sequence[TraceText], now: datetime) -> dict[str, list[Any]]:
+    """Return the columns of some traces by name."""
     return {
-        "digest": digest_text(body) if isinstance(trace, Trace) else trace.digest,
-        "task_key": task_key(trace.task_set, trace.task_id),
-        "task_set": trace.task_set,
-        "task_id": trace.task_id,
-        "model": trace.model,
-        "condition": trace.condition,
-        "repeat": trace.repeat,
-        "state": trace.state.value,
-        "domain": tag_text(trace.tags, "domain"),
-        "subset": tag_text(trace.tags, "subset"),
-        "tags": trace.tags,
-        "source": trace.source,
-        "imported_at": now,
-        "body_chars": len(body),
-        "body": body,
+        "digest": [trace.digest for trace in traces],
+        "task_key": [task_key(trace.task_set, trace.task_id) for trace in traces],
+        "task_set": [trace.task_set for trace in traces],
+        "task_id": [trace.task_id for trace in traces],
+        "model": [trace.model for trace in traces],
+        "condition": [trace.condition for trace in traces],
+        "repeat": [trace.repeat for trace in traces],
+        "state": [trace.state.value for trace in traces],
+        "domain": [tag_text(trace.tags, "domain") for trace in traces],
+        "subset": [tag_text(trace.tags, "subset") for trace in traces],
+        "tags": [trace.tags for trace in traces],
+        "source": [trace.source for trace in traces],
+        "imported_at": [now] * len(traces),
+        "body_chars": [_chars(trace.text) for trace in traces],
     }
+
+
+def _chars(utf8: bytes) -> int:
+    return len(utf8) if utf8.isascii() else len(utf8.decode("utf-8"))
 
 
 def _read_trace(body: str, source: str, known_digest: str) -> Trace:

@@ -2,8 +2,9 @@
 
 They start alike on every system, never run the caller's script again, do not hear a Ctrl-C that is
 meant for the parent, and leave when it is gone. What goes over a pipe is pickled and has its length
-before it, so that a reader waits for bytes outside Python's lock. Only our own children are on the
-other end.
+before it; only our own children are on the other end. A parent needs no thread: a child answers in
+the order of its questions, into a pipe that holds an answer, and goes on with the next question
+while the parent is busy.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import select
 import subprocess
 import sys
 from collections.abc import Iterable
+from itertools import accumulate, pairwise
+from struct import Struct
 from typing import IO, Any, BinaryIO
 
 try:
@@ -21,40 +25,92 @@ try:
 except ImportError:  # pipes stay as they are on Windows
     fcntl = None  # type: ignore[assignment]
 
-Child = subprocess.Popen[bytes]
-
 LOST = (EOFError, OSError, ValueError, pickle.UnpicklingError)
-"""What ``send`` and ``receive`` raise when the other side is gone."""
+"""What ``answer``, ``send`` and ``receive`` raise when the other side is gone."""
 
-_LENGTH = 8
+_COUNT = Struct(">Q")
 _PATIENCE_S = 5
 _PIPE_BYTES = 1 << 20
 
 
-def start(program: str) -> Child:
-    """Start ``program``, a line of Python, with this process's import path.
+class Child:
+    """A child at work.
 
-    It is apart from this process's terminal signals.
+    Attributes:
+        process: the process itself.
+        owed: how many answers it owes.
+        lost: whether it is known to be gone, or to say what nobody understands.
     """
-    # Not ``-m``: what a main module defines would go over the pipe under another name.
-    paths = os.pathsep.join(path for path in sys.path if path)
-    child = subprocess.Popen(  # noqa: S603 (our own program, no word of it from outside)
-        [sys.executable, "-c", program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
-        start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-    )
-    _widen(child.stdout)
-    return child
+
+    def __init__(self, program: str) -> None:
+        """Start ``program``, a line of Python, with this process's import path.
+
+        Raises:
+            OSError: the system starts no further process.
+        """
+        # Not ``-m``: what a main module defines would go over the pipe under another name.
+        paths = os.pathsep.join(path for path in sys.path if path)
+        self.process = subprocess.Popen(  # noqa: S603 (our own program, no word of it from outside)
+            [sys.executable, "-c", program],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
+            start_new_session=True,  # apart from the signals of this process's terminal
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
+        self.owed = 0
+        self.lost = False
+        _widen(self.process.stdout)
+
+    def ask(self, question: Any) -> None:
+        """Send a question. Where the child is gone, ``answer`` says so."""
+        self.owed += 1
+        self.tell(question)
+
+    def tell(self, value: Any) -> None:
+        """Send what has no answer."""
+        try:
+            send(_open(self.process.stdin), value)
+        except LOST:
+            self.lost = True
+
+    def answer(self) -> Any:
+        """Return the answer to the oldest question that it owes one to.
+
+        Raises:
+            LOST: the child is gone.
+        """
+        self.owed -= 1
+        if self.lost:
+            raise EOFError
+        try:
+            return receive(_open(self.process.stdout))
+        except LOST:
+            self.lost = True
+            raise
+
+
+def ready(child: Child) -> bool:
+    """Whether a child has begun to answer, or is gone, so that nobody waits for its answer long.
+
+    On Windows nobody can tell: the answer is yes, and whoever asks for it waits.
+    """
+    if sys.platform == "win32" or child.lost:
+        return True
+    return bool(select.select([_open(child.process.stdout)], [], [], 0)[0])
+
+
+def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise EOFError
+    return pipe
 
 
 def _widen(pipe: IO[bytes] | None) -> None:
-    """Let a whole reply fit into the pipe, where the system can: Linux.
+    """Let a whole answer fit into the pipe, where the system can: Linux.
 
-    With the usual 64 kB a child waits for its reader again and again, and a thread that reads
-    takes Python's lock for every such piece.
+    With the usual 64 kB a child waits for its reader again and again.
     """
     resize = getattr(fcntl, "F_SETPIPE_SZ", None)
     if pipe is not None and resize is not None:
@@ -62,64 +118,51 @@ def _widen(pipe: IO[bytes] | None) -> None:
             fcntl.fcntl(pipe, resize, _PIPE_BYTES)
 
 
-def ask(child: Child, value: Any) -> None:
-    """Send a value to a child.
-
-    Raises:
-        LOST: the child is gone.
-    """
-    if child.stdin is None:
-        raise EOFError
-    send(child.stdin, value)
-
-
-def answer(child: Child) -> Any:
-    """Return what the child sends next.
-
-    Raises:
-        LOST: the child is gone.
-    """
-    if child.stdout is None:
-        raise EOFError
-    return receive(child.stdout)
-
-
 def end(children: Iterable[Child]) -> None:
-    """Tell children to leave; see ``bury``. A thread that waits for one is free then."""
+    """End children, close their pipes and wait until they are gone."""
+    children = list(children)
     for child in children:
-        child.terminate()
-
-
-def bury(children: Iterable[Child]) -> None:
-    """Close the pipes of children that were told to leave, and wait until they are gone."""
+        child.process.terminate()
     for child in children:
-        for stream in (child.stdin, child.stdout):
+        for stream in (child.process.stdin, child.process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
         try:
-            child.wait(_PATIENCE_S)
+            child.process.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+            child.process.kill()
+            child.process.wait()
 
 
 def own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """In a child: what the parent sends, and where replies go.
+    """In a child: what the parent sends, and where answers go.
 
-    Whatever prints in this process goes to its errors, never between the replies.
+    Whatever prints in this process goes to its errors, never between the answers.
     """
-    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     sys.stdout = sys.stderr
-    return sys.stdin.buffer, replies
+    return sys.stdin.buffer, answers
 
 
 def send(stream: IO[bytes], value: Any) -> None:
-    """Write one value, whole."""
-    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(len(data).to_bytes(_LENGTH, "big"))
-    stream.write(data)
+    """Write one value, whole. What is a ``pickle.PickleBuffer`` in it arrives as bytes.
+
+    Long texts go so: the pickler itself would copy each of them several times.
+    """
+    buffers: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    pieces = [memoryview(data), *(buffer.raw() for buffer in buffers)]
+    sizes = Struct(f">{len(pieces) + 1}Q").pack(len(pieces), *map(len, pieces))
+    _write(stream, b"".join([sizes, *pieces]))
     stream.flush()
+
+
+def _write(stream: IO[bytes], data: bytes) -> None:
+    """Write everything; a pipe without a buffer may take a part of it at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) :]
 
 
 def receive(stream: IO[bytes]) -> Any:
@@ -128,12 +171,19 @@ def receive(stream: IO[bytes]) -> Any:
     Raises:
         LOST: the stream ends before it does.
     """
-    length = int.from_bytes(_exactly(stream, _LENGTH), "big")
-    return pickle.loads(_exactly(stream, length))  # noqa: S301 (our own parent or child)
+    (count,) = _COUNT.unpack(_exactly(stream, _COUNT.size))
+    sizes = Struct(f">{count}Q").unpack(_exactly(stream, count * _COUNT.size))
+    whole = memoryview(_exactly(stream, sum(sizes)))
+    data, *buffers = (whole[a:b] for a, b in pairwise(accumulate(sizes, initial=0)))
+    return pickle.loads(data, buffers=[bytes(one) for one in buffers])  # noqa: S301 (our own parent or child)
 
 
-def _exactly(stream: IO[bytes], size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
+def _exactly(stream: IO[bytes], size: int) -> bytearray:
+    data = bytearray(size)
+    space = memoryview(data)
+    while space:
+        got = stream.readinto(space)  # type: ignore[attr-defined]
+        if not got:
+            raise EOFError
+        space = space[got:]
     return data

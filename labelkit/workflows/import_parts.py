@@ -1,26 +1,26 @@
 """A large file of lines read by several processes, with the outcome of reading it in one.
 
 Children read and write down; this process joins the parts in the order of the file and alone
-writes to the store. What a child does not answer, because it is not up yet, was killed or met
-something unusual, is read here: children can only make an import faster, never end it.
+writes to the store. It reads parts too, when the next one in order is still being read elsewhere.
+What a child does not answer, because it is not up yet, was killed or met something unusual, is
+read here: children can only make an import faster, never end it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import queue
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from types import TracebackType
 from typing import Self
 
 from labelkit.formats.parts import Part, join, part_spans, read_part
 from labelkit.formats.reader import Item, Reader, ReadOptions, Span
 from labelkit.workflows import children
+from labelkit.workflows.children import Child
 from labelkit.workflows.cores import cores
 from labelkit.workflows.import_worker import Setup
 
@@ -31,12 +31,19 @@ PART_BYTES = 1_000_000
 MOST_CHILDREN = 4
 """One process writes, and it cannot write more than so many others read."""
 
-HURRY = True
-"""Whether parts are read here until the first child is up, rather than wait for it."""
-
-_AHEAD = 4
-"""Parts per child, so that children go on while the store's log is folded back."""
+_AHEAD = 2
+"""Parts in the hands of a child: the one it reads, and the next."""
+_AHEAD_HERE = 2
+"""Parts that were read here while earlier ones were read elsewhere."""
 _PROGRAM = "from labelkit.workflows.import_worker import work; work()"
+
+
+def is_large(path: Path) -> bool:
+    """Whether a file is so large that ways pay which cost something to begin with."""
+    try:
+        return path.stat().st_size >= LARGE_BYTES
+    except (OSError, ValueError):  # the reader says what is wrong
+        return False
 
 
 class Parts:
@@ -49,10 +56,7 @@ class Parts:
 
     def __init__(self, processes: int | None = None) -> None:
         self._processes = processes
-        self._children: list[children.Child] = []
-        self._idle: queue.SimpleQueue[children.Child] = queue.SimpleQueue()
-        self._up = Event()
-        self._threads: ThreadPoolExecutor | None = None
+        self._children: list[Child] = []
 
     def __enter__(self) -> Self:
         return self
@@ -63,11 +67,7 @@ class Parts:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End children first: a thread that waits for one is free then."""
         children.end(self._children)
-        if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
-        children.bury(self._children)
         self._children.clear()
 
     def read(self, reader: Reader, path: Path, options: ReadOptions) -> Iterator[Item]:
@@ -81,70 +81,80 @@ class Parts:
         if len(first) < 2:
             return reader.read(path, options)
         setup = Setup(reader, path, options)
-        return join(self._parts(setup, count, itertools.chain(first, spans)), path)
+        self._start(setup, count)
+        return join(self._parts(setup, itertools.chain(first, spans)), path)
 
     def _count(self, path: Path) -> int:
         """Return the number of children."""
         if self._processes is not None:
             return self._processes - 1
-        try:
-            large = path.stat().st_size >= LARGE_BYTES
-        except OSError:  # the reader says what is wrong
-            return 0
-        return min(cores() - 1, MOST_CHILDREN) if large else 0
+        return min(cores() - 1, MOST_CHILDREN) if is_large(path) else 0
 
-    def _parts(self, setup: Setup, count: int, spans: Iterator[Span]) -> Iterator[Part]:
-        """Yield the parts in order; few are read ahead."""
-        threads = self._start(setup, count)
-        if not self._children:
-            yield from (_here(setup, span) for span in spans)
-            return
-        if not HURRY:
-            self._up.wait()
-        waiting: deque[tuple[Span, Future[Part | None]]] = deque()
-        for span in spans:
-            if not self._up.is_set():
-                yield _here(setup, span)
-                continue
-            waiting.append((span, threads.submit(self._ask, span)))
-            if len(waiting) > _AHEAD * count:
-                yield _answered(setup, *waiting.popleft())
-        while waiting:
-            yield _answered(setup, *waiting.popleft())
-
-    def _start(self, setup: Setup, count: int) -> ThreadPoolExecutor:
+    def _start(self, setup: Setup, count: int) -> None:
         """Start children; what cannot be started is done without."""
-        self._threads = ThreadPoolExecutor(count, thread_name_prefix="labelkit-import")
         with contextlib.suppress(OSError):
             for _ in range(count):
-                child = children.start(_PROGRAM)
+                child = Child(_PROGRAM)
                 self._children.append(child)
-                self._threads.submit(self._greet, child, setup)
-        return self._threads
+                child.ask(setup)
 
-    def _greet(self, child: children.Child, setup: Setup) -> None:
-        """Wait until a child is up; one that never is up is asked and does not answer."""
-        with contextlib.suppress(*children.LOST):
-            children.ask(child, setup)
-            children.answer(child)
-        self._idle.put(child)
-        self._up.set()
-
-    def _ask(self, span: Span) -> Part | None:
-        child = self._idle.get()
-        try:
-            children.ask(child, span)
-            answered: Part | None = children.answer(child)
-        except children.LOST:
-            return None
-        finally:
-            self._idle.put(child)
-        return answered
+    def _parts(self, setup: Setup, spans: Iterator[Span]) -> Iterator[Part]:
+        """Yield the parts in order; few are read ahead."""
+        up: list[Child] = []
+        waiting: deque[_Wanted] = deque()
+        while True:
+            up += [child for child in self._children if child not in up and _is_up(child)]
+            waiting.extend(_handed_out(up, spans))
+            here = sum(wanted.part is not None for wanted in waiting)
+            if waiting and (waiting[0].ready() or here >= _AHEAD_HERE):
+                yield waiting.popleft().get(setup)
+            elif (span := next(spans, None)) is not None:
+                waiting.append(_Wanted(span, part=_here(setup, span)))
+            elif waiting:
+                yield waiting.popleft().get(setup)
+            else:
+                return
 
 
-def _answered(setup: Setup, span: Span, reply: Future[Part | None]) -> Part:
-    part = reply.result()
-    return _here(setup, span) if part is None else part
+@dataclass(slots=True)
+class _Wanted:
+    """A part that is wanted: read here, or by a child."""
+
+    span: Span
+    child: Child | None = None
+    part: Part | None = None
+
+    def ready(self) -> bool:
+        """Whether it is there."""
+        return self.child is None or children.ready(self.child)
+
+    def get(self, setup: Setup) -> Part:
+        """Return it; what a child cannot answer is read here."""
+        if self.child is not None:
+            with contextlib.suppress(*children.LOST):
+                self.part = self.child.answer()
+        return _here(setup, self.span) if self.part is None else self.part
+
+
+def _is_up(child: Child) -> bool:
+    """Whether a child has said that it is ready for parts."""
+    if child.lost or not children.ready(child):
+        return False
+    with contextlib.suppress(*children.LOST):
+        child.answer()
+    return not child.lost
+
+
+def _handed_out(up: list[Child], spans: Iterator[Span]) -> Iterator[_Wanted]:
+    """Give parts to children that have room, one each in turn."""
+    for room in range(1, _AHEAD + 1):
+        for child in up:
+            if child.owed < room and not child.lost:
+                span = next(spans, None)
+                if span is None:
+                    return
+                child.ask(span)
+                yield _Wanted(span, child)
 
 
 def _here(setup: Setup, span: Span) -> Part:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from labelkit.catalog.task_sets import load_task_set
 from labelkit.domain.task import Task
@@ -20,7 +22,7 @@ from labelkit.store.siblings import siblings
 from labelkit.store.tasks import add_tasks
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
-from labelkit.workflows.import_parts import Parts
+from labelkit.workflows.import_parts import Parts, is_large
 from labelkit.workflows.import_paths import files_below, is_folder, task_set_at
 from labelkit.workflows.ingest_ratings import RatingBook
 from labelkit.workflows.pool import seldom_collecting
@@ -94,7 +96,7 @@ def import_file(
     if file_format is None and path.suffix.lower() in _TABLES and columns_of(chosen.layout):
         file_format = "ratings"  # whoever names columns says that it is a table
     before = _stamp(path)
-    with Parts(processes) as parts:
+    with _filling(store, path), Parts(processes) as parts:
         reading = read_file(path, file_format, chosen, through=parts.read)
         book = _book(store, path, reading.format, chosen, target)
         stage = f"import {printable(path.name)}"
@@ -121,6 +123,11 @@ def import_file(
         labels_new=added.labels.new,
         labels_known=added.labels.known,
     )
+
+
+def _filling(store: Store, path: Path) -> AbstractContextManager[Any]:
+    """How the store is written to: a large file makes it worth to write what it brings once."""
+    return store.filling() if is_large(path) else nullcontext()
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

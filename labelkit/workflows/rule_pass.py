@@ -6,10 +6,9 @@ interrupted run has a gapless beginning and a second one goes on there.
 
 from __future__ import annotations
 
-import queue
+import itertools
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from types import MappingProxyType, TracebackType
 from typing import Self
@@ -24,6 +23,7 @@ from labelkit.store import Selection, Store
 from labelkit.store.pending import pending_ids
 from labelkit.store.traces import PageReader
 from labelkit.workflows import children
+from labelkit.workflows.children import Child
 from labelkit.workflows.columns import CHANGED
 from labelkit.workflows.cores import cores
 from labelkit.workflows.pool import seldom_collecting
@@ -164,19 +164,15 @@ class Children:
     def __init__(self, count: int, setup: Setup) -> None:
         self._setup = setup
         self._count = count
-        self._idle: queue.SimpleQueue[children.Child] = queue.SimpleQueue()
-        self._all: list[children.Child] = []
-        self._threads = ThreadPoolExecutor(count, thread_name_prefix="labelkit-rule")
+        self._all: list[Child] = []
 
     def __enter__(self) -> Self:
         try:
             for _ in range(self._count):
-                child = children.start(_PROGRAM)
-                self._all.append(child)
-                self._idle.put(child)
-                children.ask(child, self._setup)
+                self._all.append(Child(_PROGRAM))
+                self._all[-1].tell(self._setup)
         except BaseException:
-            self._end()
+            children.end(self._all)
             raise
         return self
 
@@ -186,37 +182,28 @@ class Children:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._end()
+        children.end(self._all)
 
     def rulings(self, pages: Iterator[Page]) -> Iterator[list[Ruled]]:
         """Yield the rulings of each page in the order of ``pages``; few pages are read ahead."""
-        waiting: deque[Future[list[Ruled]]] = deque()
-        for page in pages:
-            waiting.append(self._threads.submit(self._ask, page))
-            if len(waiting) >= _AHEAD * self._count:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        asked: deque[Child] = deque()
+        for child, page in zip(itertools.cycle(self._all), pages, strict=False):
+            child.ask(page)
+            asked.append(child)
+            if len(asked) >= _AHEAD * self._count:
+                yield _ruled(asked.popleft())
+        while asked:
+            yield _ruled(asked.popleft())
 
-    def _ask(self, page: Page) -> list[Ruled]:
-        child = self._idle.get()
-        try:
-            children.ask(child, page)
-            reply: list[Ruled] | Refused = children.answer(child)
-        except children.LOST as error:
-            raise StoreError(
-                f"a process that ran the rule ended early (exit code {child.poll()}); what was "
-                "committed is kept; run the command again, or with --processes 1"
-            ) from error
-        finally:
-            self._idle.put(child)
-        if isinstance(reply, Refused):
-            raise RuntimeError(reply.message) if reply.bug else InputError(reply.message)
-        return reply
 
-    def _end(self) -> None:
-        """End children first: a thread that waits for one is free then."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        children.end(self._all)
-        self._threads.shutdown(wait=True)
-        children.bury(self._all)
+def _ruled(child: Child) -> list[Ruled]:
+    try:
+        answer: list[Ruled] | Refused = child.answer()
+    except children.LOST as error:
+        raise StoreError(
+            f"a process that ran the rule ended early (exit code {child.process.poll()}); what was "
+            "committed is kept; run the command again, or with --processes 1"
+        ) from error
+    if isinstance(answer, Refused):
+        raise RuntimeError(answer.message) if answer.bug else InputError(answer.message)
+    return answer

@@ -21,6 +21,7 @@ from labelkit.formats.registry import read_file
 from labelkit.store import Store
 from labelkit.store.tables import TASK, TRACE, TRACE_BODY
 from labelkit.workflows import children, import_parts, ingest
+from labelkit.workflows.children import Child
 from labelkit.workflows.import_parts import Parts
 from labelkit.workflows.ingest import Imported, import_file
 from tests.acceptance.inprocess import Cli, cli
@@ -33,9 +34,9 @@ OPTIONS = ReadOptions(texts=True)
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts of a few lines, and nothing is read here before a child is up."""
+    """Parts of a few lines, and children are waited for, as where pipes cannot be looked into."""
     monkeypatch.setattr(import_parts, "PART_BYTES", 500)
-    monkeypatch.setattr(import_parts, "HURRY", False)
+    monkeypatch.setattr(children, "ready", lambda _child: True)
 
 
 @pytest.fixture
@@ -81,12 +82,12 @@ def test_children_answer(many: Path) -> None:
         reading = read_file(many, options=OPTIONS, through=parts.read)
         (child,) = _first(reading.written(), parts)
         answered = told(reading)
-        assert child.poll() is None
-    assert child.poll() is not None
+        assert child.process.poll() is None
+    assert child.process.poll() is not None
     assert answered[2] == _whole(many)[2]
 
 
-def _first(stream: Any, parts: Parts) -> list[children.Child]:
+def _first(stream: Any, parts: Parts) -> list[Child]:
     next(stream)
     return list(parts._children)
 
@@ -119,7 +120,7 @@ def test_killed_children_lose_nothing(many: Path) -> None:
         items = [next(stream)]
         assert len(parts._children) == 2
         for child in parts._children:
-            child.kill()
+            child.process.kill()
         items += stream
     assert items == whole[0]
     assert reading.report == whole[2]
@@ -132,7 +133,7 @@ def test_children_that_cannot_be_started_are_done_without(
     def refuse(_program: str) -> None:
         raise OSError("no more processes")
 
-    monkeypatch.setattr(children, "start", refuse)
+    monkeypatch.setattr(import_parts, "Child", refuse)
     with Parts(2) as parts:
         assert told(read_file(many, options=OPTIONS, through=parts.read)) == _whole(many)
 
@@ -154,8 +155,8 @@ def test_parts_are_read_here_until_a_child_is_up(
     with Parts(2) as parts:
         assert told(read_file(many, options=OPTIONS, through=parts.read)) == _whole(many)
         (child,) = parts._children
-        assert child.poll() is None
-    assert child.poll() is not None
+        assert child.process.poll() is None
+    assert child.process.poll() is not None
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -182,11 +183,11 @@ def test_leaving_early_ends_every_child(many: Path) -> None:
             started.extend(parts._children)
             raise KeyboardInterrupt
 
-    started: list[children.Child] = []
+    started: list[Child] = []
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert len(started) == 2
-    assert all(child.poll() is not None for child in started)
+    assert all(child.process.poll() is not None for child in started)
 
 
 def test_small_files_and_one_process_start_no_child(
@@ -195,7 +196,7 @@ def test_small_files_and_one_process_start_no_child(
     def refuse(_program: str) -> None:
         pytest.fail("a child was started")
 
-    monkeypatch.setattr(children, "start", refuse)
+    monkeypatch.setattr(import_parts, "Child", refuse)
     monkeypatch.setattr(import_parts, "cores", lambda: 8)
     assert many.stat().st_size < import_parts.LARGE_BYTES
     assert import_file(store, many).traces_new > 80
@@ -239,8 +240,9 @@ def test_a_stopped_import_leaves_no_child_and_is_completed_by_a_second_one(
         """
         import signal, sys, time
         from labelkit.store import Store
-        from labelkit.workflows import import_parts, ingest
-        import_parts.PART_BYTES, import_parts.HURRY, ingest.CHUNK = 500, False, 10
+        from labelkit.workflows import children, import_parts, ingest
+        import_parts.PART_BYTES, ingest.CHUNK = 500, 10
+        children.ready = lambda child: True
 
         # What a shell runs in the background ignores Ctrl-C, and so would what we start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -250,7 +252,7 @@ def test_a_stopped_import_leaves_no_child_and_is_completed_by_a_second_one(
             def end(self, *_): pass
             def advance(self, *_):
                 for child in parts[0]._children:
-                    print(child.pid, flush=True)
+                    print(child.process.pid, flush=True)
                 time.sleep(600)
 
         parts = []

@@ -25,7 +25,7 @@ from labelkit.store.labels import commit_labels
 from labelkit.store.raters import add_rater, add_rubric
 from labelkit.store.tables import LABEL, TRACE
 from labelkit.store.traces import add_traces
-from labelkit.workflows import children, rule_pass
+from labelkit.workflows import rule_pass
 from labelkit.workflows.label import judge
 from labelkit.workflows.progress import Silent
 from labelkit.workflows.report import report
@@ -250,7 +250,7 @@ def test_few_rows_start_no_child(store: Store, monkeypatch: pytest.MonkeyPatch) 
     def refuse(_program: str) -> None:
         pytest.fail("a child was started for a small store")
 
-    monkeypatch.setattr(children, "start", refuse)
+    monkeypatch.setattr(rule_pass, "Child", refuse)
     assert judge(store, RUBRIC, Settings(), judges=[]).tallies[0].planned == ROWS
     assert ROWS < rule_pass.MANY_ROWS
 
@@ -281,11 +281,11 @@ def test_a_child_that_dies_loses_nothing_that_was_committed(store: Store) -> Non
         pages = pair.rulings(iter([[(1, 0)], [(2, 0)], [(3, 0)], [(4, 0)], [(5, 0)], [(6, 0)]]))
         assert len(next(pages)) == 1
         for child in pair._all:
-            child.kill()
-            child.wait()
+            child.process.kill()
+            child.process.wait()
         with pytest.raises(StoreError, match="--processes 1"):
             list(pages)
-    assert all(child.poll() is not None for child in pair._all)
+    assert all(child.process.poll() is not None for child in pair._all)
 
 
 def test_leaving_early_ends_every_child(store: Store) -> None:
@@ -298,7 +298,7 @@ def test_leaving_early_ends_every_child(store: Store) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert all(child.poll() is not None for child in pair._all)
+    assert all(child.process.poll() is not None for child in pair._all)
 
 
 def test_a_script_without_a_main_guard_is_not_run_again(tmp_path: Path) -> None:
