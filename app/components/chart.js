@@ -4,6 +4,7 @@ const SHAPES = [  // of series, in a box of ten by ten: colour never stands alon
   'M5 .5L10 9.5H0z', 'M0 .5H10L5 9.5z', 'M3.5 0h3v3.5H10v3H6.5V10h-3V6.5H0v-3h3.5z',
 ];
 const COLOURS = 8;
+const ROW = 26, THIN = 13, GAP = 10;  // pixels: a row, one of several series in it, between such rows
 const INK = [0.53, 0.61];  // shares at which the number in a cell changes its ink: dark, light ground
 const part = share => 100 * share + '%';
 const shade = series => 'var(--c' + series % COLOURS + ')';
@@ -39,7 +40,8 @@ function legend(names, form) {
 function spots(data, found, across) {
   const along = across ? ['top', 'left', 'width'] : ['left', 'bottom', 'height'];
   return found.flatMap(([series, at, low, high]) => {
-    const side = part((series + 0.5) / data.series.length);
+    const n = data.series.length;
+    const side = across && n > 1 ? GAP / 2 + (series + 0.5) * THIN + 'px' : part((series + 0.5) / n);
     const colour = shade(series);
     const line = { [along[0]]: side, [along[1]]: part(low), [along[2]]: part(high - low), background: colour };
     const point = mark(series, 'point');
@@ -72,7 +74,7 @@ function named(rows, width) {
 
 function forest(data) {
   const several = data.series.length > 1;
-  const height = several ? 13 * data.series.length + 8 + 'px' : '26px';
+  const height = (several ? THIN * data.series.length + GAP : ROW) + 'px';
   const table = named(data.rows.map(([name, found]) =>
     [name, box('track', { height }, ...spots(data, found, true))]), data.width);
   const n = data.rows.length;
@@ -91,7 +93,7 @@ function columns(data, inside) {
   const upright = box('upright', {}, el('div', 'room', longest), ...ticks(data, 'bottom'));
   const field = box('field', {}, ...lines(data, 'bottom'), ...days.map(day => day[0]));
   const title = el('div', 'aside', data.title);
-  return box('days', {}, title, upright, field, box('dates', {}, ...days.map(day => day[1])));
+  return box('upwards', {}, title, upright, field, box('dates', {}, ...days.map(day => day[1])));
 }
 
 const days = data => [legend(data.series),

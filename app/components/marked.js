@@ -11,12 +11,34 @@ function inline(node, text) {
   return node;
 }
 
+const FEW = 3;  // columns that stand side by side in a narrow place
+const TERSE = 14;  // characters of a cell that shares its line with others there
+
+// Roles are said: a style that lays out rows as cards would take them away.
 function row(line, tag) {
   const node = el('tr');
-  for (const cell of line.replace(/^\s*\|/, '').replace(/\|\s*$/, '').split('|')) {
-    node.append(inline(el(tag), cell.trim()));
+  node.setAttribute('role', 'row');
+  for (const text of line.replace(/^\s*\|/, '').replace(/\|\s*$/, '').split('|')) {
+    const cell = inline(el(tag), text.trim());
+    cell.setAttribute('role', tag === 'th' ? 'columnheader' : 'cell');
+    node.append(cell);
   }
   return node;
+}
+
+// In a narrow place each row of a table of many columns becomes a card that repeats the headings.
+function carded(table) {
+  const [head, ...body] = table.rows, names = [...head.cells].map(cell => cell.textContent);
+  if (names.length <= FEW) return;
+  table.classList.add('many');
+  names.forEach((name, i) => {
+    const cells = body.map(line => line.cells[i]).filter(Boolean);
+    const long = cells.some(cell => cell.textContent.length > TERSE);
+    for (const cell of cells) {
+      cell.dataset.head = name;
+      if (long) cell.classList.add('long');
+    }
+  });
 }
 
 function marked(text) {
@@ -36,6 +58,7 @@ function marked(text) {
       if (/^[\s|:-]+$/.test(line)) continue;
       if (!table) {
         table = el('table');
+        table.setAttribute('role', 'table');
         table.append(row(line, 'th'));
         const frame = el('div', 'wide');
         frame.tabIndex = 0;
@@ -58,5 +81,6 @@ function marked(text) {
       box.append(last);
     }
   }
+  for (const one of box.querySelectorAll('table')) carded(one);
   return box;
 }

@@ -14,7 +14,7 @@ from app.who import signed_in
 from app.wording import counted, defined, percent, points
 from labelkit.domain.person import Person
 from labelkit.domain.rubric import Rubric
-from labelkit.domain.sample import AllocationMethod
+from labelkit.domain.sample import AllocationMethod, DrawMethod
 from labelkit.workflows.browse import Fault
 from labelkit.workflows.review.access import Right, allowed
 from labelkit.workflows.review.overview import Overview, SampleLine, overview
@@ -32,6 +32,10 @@ from labelkit.workflows.rubric_choice import offered_rubrics, packaged
 
 SPLITS: tuple[AllocationMethod, ...] = ("proportional", "equal", "neyman")
 STRATA = ("model", "condition", "domain", "subset", "task_set", "ensemble", "disagreement")
+DRAWN: dict[DrawMethod, str] = {
+    "uniform": "every trace with the same chance",
+    "mixed": "half of them where raters part",
+}
 DAYS = 30
 
 
@@ -136,8 +140,8 @@ def active_names(found: Overview) -> list[str]:
     return [line.name for line in found.people if not line.retired]
 
 
-def ask_wanted() -> Wanted:
-    """The wishes for a sample."""
+def ask_wanted(method: DrawMethod) -> Wanted:
+    """The other wishes for a sample."""
     first, second, third, fourth = st.columns(4)
     with first:
         margin = st.number_input(
@@ -167,6 +171,7 @@ def ask_wanted() -> Wanted:
         n=n,
         strata=tuple(strata),
         allocation=allocation,
+        method=method,
         overlap=overlap,
         repeats_share=repeats / 100,
         seed=seed,
@@ -175,19 +180,30 @@ def ask_wanted() -> Wanted:
 
 def show_plan(made: SamplePlan) -> None:
     """What would be drawn."""
-    sizes = made.plan
-    cards(
-        [
-            ("Traces to draw", f"{sizes.n:,}", f"of {sizes.wish.population or 0:,}"),
-            ("Labels people give", f"{made.labels:,}", "hidden repeats included"),
-            (
-                "Expected interval",
-                f"{points(sizes.half_width)} points",
-                f"at {sizes.wish.confidence:.0%} for a rate of 50%, Wilson",
-            ),
-            ("Cannot be drawn", f"{sum(made.excluded.values()):,}", counted(made.excluded)),
+    sizes, lean = made.plan, made.lean
+    width = sizes.half_width if lean is None else lean.half_width
+    facts = [
+        ("Traces to draw", f"{sizes.n:,}", f"of {sizes.wish.population or 0:,}"),
+        ("Labels people give", f"{made.labels:,}", "hidden repeats included"),
+        (
+            "Expected interval",
+            f"{points(width)} points",
+            f"at {sizes.wish.confidence:.0%} for a rate of 50%, Wilson",
+        ),
+        ("Cannot be drawn", f"{sum(made.excluded.values()):,}", counted(made.excluded)),
+    ]
+    if lean is not None:
+        said = f"of {lean.doubted:,} in the store; a draw by even chance would hold"
+        facts += [
+            ("Where raters part", f"about {lean.expected:,.0f}", f"{said} {lean.evenly:,.0f}"),
+            ("As sure as", f"{lean.effective_n:,.0f} traces", "drawn by even chance, for a rate"),
         ]
-    )
+    cards(facts)
+    if lean is not None:
+        note(
+            "Raters are the rules and judges; a trace that none of them labelled counts as one on"
+            " which they part. Each trace keeps its chance, and every rate is weighted by it."
+        )
     if sizes.strata:
         columns = ("stratum", "traces", "to draw", "share of them", "expected interval, points")
         rows = [
@@ -208,14 +224,18 @@ def show_plan(made: SamplePlan) -> None:
 def create(person: Person, found: Overview, rubrics: dict[str, Rubric]) -> None:
     """Plan a sample, look at the plan, draw it."""
     st.subheader("Draw a sample")
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
     with left:
         name = st.selectbox("Rubric", list(rubrics), key="new_rubric")
-    with right:
+    with middle:
         people = st.multiselect(
             "Given to", active_names(found), placeholder="everybody", key="new_people"
         )
-    wanted = ask_wanted()
+    with right:
+        method: DrawMethod = st.selectbox(
+            "Chances", list(DRAWN), format_func=lambda way: DRAWN[way], key="new_method"
+        )
+    wanted = ask_wanted(method)
     try:
         made = plan(the_store(), person, rubrics[name], wanted)
     except Fault as fault:

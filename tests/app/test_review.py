@@ -236,6 +236,22 @@ def test_a_sample_is_planned_drawn_once_and_given_to_people(
     assert "was drawn before" in html(page)
 
 
+def test_a_draw_that_leans_to_where_raters_part_shows_what_it_costs(
+    page_for: Callable[..., AppTest], place: Workplace
+) -> None:
+    page = page_for("Ada", "samples")
+    page.number_input("new_n").set_value(2).run()
+    assert "Where raters part" not in html(sound(page))
+    page.selectbox("new_method").set_value("mixed").run()
+    # No rule or judge has labelled: all four traces are in equal doubt, and nothing is lost.
+    assert "of 4 in the store; a draw by even chance would hold 2" in html(sound(page))
+    assert ">2 traces<" in html(page)
+    page.button("draw").click().run()
+    with Store.open(place.url) as store:
+        (made,) = [sample for sample in samples(store) if sample.id != place.sample]
+    assert (made.design.method, made.design.uniform, made.design.n) == ("mixed", 0.5, 2)
+
+
 def test_a_wish_that_cannot_be_met_is_one_sentence(page_for: Callable[..., AppTest]) -> None:
     page = page_for("Ada", "samples")
     page.multiselect("new_strata").set_value(["model"]).run()

@@ -42,7 +42,7 @@ PAGES = [
     ("report", "Ada", CHART),
 ]
 SIDEWAYS = """() => [...document.querySelectorAll('*')]
-  .flatMap(e => e.shadowRoot ? [...e.shadowRoot.querySelectorAll('.frame')] : [])
+  .flatMap(e => e.shadowRoot ? [...e.shadowRoot.querySelectorAll('.frame, .wide')] : [])
   .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.getAttribute('aria-label'))"""
 
 

@@ -26,6 +26,7 @@ from labelkit.store.raters import add_rubric
 from labelkit.workflows.plan import Plan, Spread, Wish, plan_sample
 from labelkit.workflows.review.access import Right, require
 from labelkit.workflows.review.frame import Frame, frame_digest, read_frame, uncertainty_of
+from labelkit.workflows.review.lean import Lean, lean_of
 from labelkit.workflows.review.schemes import rubric_in
 from labelkit.workflows.rubric_choice import question_of
 
@@ -75,6 +76,7 @@ class SamplePlan:
         excluded: rows of the rubric that cannot be drawn, by reason.
         id: the id the sample will have.
         exists: whether it has been drawn already.
+        lean: of a mixed draw; None of a uniform one.
     """
 
     plan: Plan
@@ -82,6 +84,7 @@ class SamplePlan:
     excluded: dict[str, int]
     id: str
     exists: bool
+    lean: Lean | None = None
 
 
 def plan(store: Store, who: Person | None, rubric: Rubric, wanted: Wanted) -> SamplePlan:
@@ -107,6 +110,7 @@ def plan(store: Store, who: Person | None, rubric: Rubric, wanted: Wanted) -> Sa
         prepared.frame.excluded,
         prepared.design.digest,
         prepared.design.digest in known,
+        prepared.lean(),
     )
 
 
@@ -230,6 +234,13 @@ class _Prepared:
         return stratified_mixed_draw(
             self.uncertainty, self.frame.strata, self.allocation, uniform=uniform, seed=seed
         )
+
+    def lean(self) -> Lean | None:
+        """Say how far a mixed draw leans."""
+        if self.uncertainty is None:
+            return None
+        even = stratified_draw(self.frame.strata, self.allocation, seed=self.design.seed)
+        return lean_of(self.draw(), even, self.uncertainty > 0, self.design.confidence)
 
 
 def _prepare(store: Store, who: Person | None, rubric: Rubric, wanted: Wanted) -> _Prepared:

@@ -287,3 +287,30 @@ def test_people_check_the_ensemble_and_are_no_part_of_it(store: Store) -> None:
     assert summary["ana"].self_consistency == 0.5
     own = report(store, desk.rubric(), rater="ana")
     assert (own.rates[0].hits, own.rates[0].scored) == (0, 3)
+
+
+def test_the_plan_of_a_mixed_draw_says_how_far_it_leans_and_what_that_costs(store: Store) -> None:
+    scene(store)
+    assert samples.plan(store, None, desk.rubric(), Wanted(n=20)).lean is None
+    lean = samples.plan(store, None, desk.rubric(), Wanted(n=20, method="mixed")).lean
+    assert lean is not None
+    # The judges part on 2 of 5 rows, equally. Chances: 20 (1/120 + 1/48) = 7/12 there, and
+    # 20/120 = 1/6 elsewhere; evenly 1/3 everywhere.
+    assert lean.doubted == 24
+    assert lean.expected == pytest.approx(24 * 7 / 12)
+    assert lean.evenly == pytest.approx(24 / 3)
+    # 60^2 / (24 * 12/7 + 36 * 6) = 3600 / 257.14.
+    assert lean.effective_n == pytest.approx(14)
+    even = samples.plan(store, None, desk.rubric(), Wanted(n=14)).plan.half_width
+    # As wide as 14 rows, but for the finite population: sqrt(40 / 46) instead.
+    assert lean.half_width < even
+    assert lean.half_width == pytest.approx(even * (40 / 46) ** 0.5, rel=0.02)
+
+
+def test_a_mixed_draw_of_everything_costs_nothing(store: Store) -> None:
+    scene(store)
+    wanted = Wanted(n=60, method="mixed", strata=("model",))
+    lean = samples.plan(store, None, desk.rubric(), wanted).lean
+    assert lean is not None
+    assert (lean.expected, lean.evenly, lean.half_width) == (24, 24, 0)
+    assert lean.effective_n == pytest.approx(60)
