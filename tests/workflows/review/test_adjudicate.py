@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from labelkit.domain.person import Role
-from labelkit.domain.rates import Denominator, Measure
+from labelkit.domain.rates import Contrast, Denominator, Measure
 from labelkit.errors import InputError, StoreError
 from labelkit.store import Store
 from labelkit.store.labels import labels_of
@@ -87,6 +87,47 @@ def test_a_published_mean_ranks_by_how_far_the_labels_are_apart(store: Store) ->
     assert [(line.trace, line.effect) for line in lines] == [
         (traces[0].digest, pytest.approx(1 / 2 * 1 / 2)),
         (traces[1].digest, pytest.approx(1 / 2 * 1 / 2 * 1 / 4)),
+    ]
+
+
+def test_a_published_contrast_ranks_by_how_far_an_item_moves_its_arm(store: Store) -> None:
+    def over(name: str, kind: str = "change", clean: str | None = None) -> Contrast:
+        return Contrast(
+            id=name,
+            title=name,
+            of="BAD[All]",
+            kind=kind,
+            tag="domain",
+            base="d0",
+            treated="d1",
+            clean=clean,
+        )
+
+    contrasts = (
+        over("change"),
+        over("share", "recovered_share", "d2"),
+        over("no gap", "recovered_share", "d0"),
+        over("nothing clean", "recovered_share", "d9"),
+    )
+    scheme = desk.rubric(contrasts=contrasts)
+    traces = desk.fill(store, 6, scheme)
+    sample = desk.drawn(store, 6, scheme)
+    ada = desk.person(store, "ada", Role.ADJUDICATOR)
+    # Domains go round: d0 has items 0 and 3, d1 has 1 and 4, d2 has 2 and 5.
+    said = {
+        "ana": ("good", "good", "bad", "good", "good", "bad"),
+        "bo": ("bad", "good", "bad", "good", "bad", "bad"),
+    }
+    for name, values in said.items():
+        given = dict(zip((trace.digest for trace in traces), values, strict=True))
+        desk.label_all(store, desk.person(store, name), sample, given)
+    lines = adjudicate.queue(store, ada, sample.id)
+    # An even chance that items 0 and 4 are bad: 1/6 of the rate, half of its arm. Now no item of
+    # d0 and d1 is bad and all of d2 are, so nothing is recovered: (0 - 0) / (1 - 0). With item 0
+    # bad that is (0 - 1/2) / (1 - 1/2) = -1, with item 4 bad it is (1/2 - 0) / 1.
+    assert [(line.trace, line.effect) for line in lines] == [
+        (traces[0].digest, pytest.approx((1 / 6 + 1 / 2 + 1) / 2)),
+        (traces[4].digest, pytest.approx((1 / 6 + 1 / 2 + 1 / 2) / 2)),
     ]
 
 
