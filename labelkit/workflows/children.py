@@ -31,6 +31,8 @@ LOST = (EOFError, OSError, ValueError, pickle.UnpicklingError)
 _COUNT = Struct(">Q")
 _PATIENCE_S = 5
 _PIPE_BYTES = 1 << 20
+_MEMORY = {"MALLOC_TRIM_THRESHOLD_": f"{64 << 20}", "MALLOC_MMAP_THRESHOLD_": f"{16 << 20}"}
+"""For glibc: else a child gives its memory back after each answer and asks for it at the next."""
 
 
 class Child:
@@ -55,12 +57,13 @@ class Child:
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
+            env={**os.environ, **_MEMORY, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
             start_new_session=True,  # apart from the signals of this process's terminal
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
         self.owed = 0
         self.lost = False
+        self._space = bytearray()
         _widen(self.process.stdout)
 
     def ask(self, question: Any) -> None:
@@ -85,7 +88,7 @@ class Child:
         if self.lost:
             raise EOFError
         try:
-            return receive(_open(self.process.stdout))
+            return receive(_open(self.process.stdout), self._space)
         except LOST:
             self.lost = True
             raise
@@ -165,25 +168,28 @@ def _write(stream: IO[bytes], data: bytes) -> None:
         rest = rest[stream.write(rest) :]
 
 
-def receive(stream: IO[bytes]) -> Any:
-    """Read one value.
+def receive(stream: IO[bytes], space: bytearray | None = None) -> Any:
+    """Read one value; ``space`` is used again by whoever reads many, and grows with the largest.
 
     Raises:
         LOST: the stream ends before it does.
     """
-    (count,) = _COUNT.unpack(_exactly(stream, _COUNT.size))
-    sizes = Struct(f">{count}Q").unpack(_exactly(stream, count * _COUNT.size))
-    whole = memoryview(_exactly(stream, sum(sizes)))
+    space = bytearray() if space is None else space
+    (count,) = _COUNT.unpack(_exactly(stream, _COUNT.size, space))
+    sizes = Struct(f">{count}Q").unpack(_exactly(stream, count * _COUNT.size, space))
+    whole = _exactly(stream, sum(sizes), space)
     data, *buffers = (whole[a:b] for a, b in pairwise(accumulate(sizes, initial=0)))
     return pickle.loads(data, buffers=[bytes(one) for one in buffers])  # noqa: S301 (our own parent or child)
 
 
-def _exactly(stream: IO[bytes], size: int) -> bytearray:
-    data = bytearray(size)
-    space = memoryview(data)
-    while space:
-        got = stream.readinto(space)  # type: ignore[attr-defined]
+def _exactly(stream: IO[bytes], size: int, space: bytearray) -> memoryview:
+    """Read so many bytes into ``space``, in place of what was there."""
+    if len(space) < size:
+        space.extend(bytes(size - len(space)))
+    whole = rest = memoryview(space)[:size]
+    while rest:
+        got = stream.readinto(rest)  # type: ignore[attr-defined]
         if not got:
             raise EOFError
-        space = space[got:]
-    return data
+        rest = rest[got:]
+    return whole

@@ -27,13 +27,15 @@ from labelkit.workflows.import_worker import Setup
 LARGE_BYTES = 48_000_000
 """From this size on children pay: each needs half a second of CPU to come up."""
 
-PART_BYTES = 1_000_000
+PART_BYTES = 250_000
+"""Several answers fit into a pipe, so that a child need not wait while this process writes."""
+
 MOST_CHILDREN = 4
 """One process writes, and it cannot write more than so many others read."""
 
-_AHEAD = 2
-"""Parts in the hands of a child: the one it reads, and the next."""
-_AHEAD_HERE = 2
+_AHEAD = 5
+"""Parts in the hands of a child: the one it reads, some in the pipe, and the next."""
+_AHEAD_HERE = 6
 """Parts that were read here while earlier ones were read elsewhere."""
 _PROGRAM = "from labelkit.workflows.import_worker import work; work()"
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from labelkit.formats.parts import read_part
 from labelkit.formats.reader import Reader, ReadOptions, Span
 from labelkit.workflows.children import own_pipes, receive, send
-from labelkit.workflows.pool import seldom_collecting
+from labelkit.workflows.collecting import seldom_collecting
 
 READY = "ready"
 

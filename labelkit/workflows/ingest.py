@@ -22,10 +22,10 @@ from labelkit.store.siblings import siblings
 from labelkit.store.tasks import add_tasks
 from labelkit.store.terms import note_terms
 from labelkit.store.traces import add_traces
+from labelkit.workflows.collecting import seldom_collecting
 from labelkit.workflows.import_parts import Parts, is_large
 from labelkit.workflows.import_paths import files_below, is_folder, task_set_at
 from labelkit.workflows.ingest_ratings import RatingBook
-from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.progress import Progress, Silent
 from labelkit.workflows.rating_target import RatingTarget
 from labelkit.workflows.release.load import is_release, load_release

@@ -24,9 +24,9 @@ from labelkit.store.pending import pending_ids
 from labelkit.store.traces import PageReader
 from labelkit.workflows import children
 from labelkit.workflows.children import Child
+from labelkit.workflows.collecting import seldom_collecting
 from labelkit.workflows.columns import CHANGED
 from labelkit.workflows.cores import cores
-from labelkit.workflows.pool import seldom_collecting
 from labelkit.workflows.rule_worker import Page, Refused, Ruled, Setup, rule_on
 
 MANY_ROWS = 3000

@@ -21,7 +21,7 @@ from labelkit.rules.ruling import Classifier, Ruling
 from labelkit.store import Store
 from labelkit.store.traces import PageReader
 from labelkit.workflows.children import own_pipes, receive, send
-from labelkit.workflows.pool import seldom_collecting
+from labelkit.workflows.collecting import seldom_collecting
 
 Page = Sequence[tuple[int, int]]
 """(row id of a trace, version that is owed), as ``store.pending.pending_ids`` yields them."""
