@@ -5,7 +5,11 @@ puts in a signed token for who it really is; pages read nothing else. A page sti
 at every run who that is (``app.who``), so a role, a retirement or an end of session counts at once.
 
 With OIDC Streamlit itself asks, and keeps the answer in a cookie of its own; the gate only says so
-when the provider's answer was not accepted, about which Streamlit is silent.
+when the provider's answer was not accepted, about which Streamlit is silent. Who has not signed in
+there reaches what holds nothing of a store: Streamlit's own page, script, style and fonts, the
+scripts of our components, health and host settings, and a session in which every page ends at the
+offer to sign in. A file for download is named by the hash of its content, which nobody guesses.
+What counts sessions and what takes uploads is closed to everybody: no page needs it.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ HEADER = "x-labelkit-token"
 """What pages read. A browser's own is thrown away."""
 
 OPEN = ("/login", "/logout", "/_stcore/health", "/favicon.png", "/static/")
+CLOSED = ("/_stcore/metrics", "/_stcore/upload_file")
 CALLBACK = "/oauth2callback"
 """Where a provider sends the browser back to, and the cookie Streamlit makes of its answer."""
 
@@ -112,6 +117,9 @@ class Gate:
         """Pass the request on with the true token, or answer it here."""
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
+            return
+        if scope["path"].startswith(CLOSED):
+            await PlainTextResponse("there is no such page", 404)(scope, receive, send)
             return
         headers = [(key, value) for key, value in scope["headers"] if key.decode() != HEADER]
         inside = {**scope, "headers": headers}

@@ -190,6 +190,16 @@ def test_with_oidc_leaving_is_streamlits_and_a_refused_answer_is_told(
     assert client.get("/", headers={HEADER: "forged"}).json() == {"tokens": []}
 
 
+@pytest.mark.parametrize("login", ["passphrase", "oidc"])
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/_stcore/metrics"), ("PUT", "/_stcore/upload_file/s/f")]
+)
+def test_what_no_page_needs_is_closed_to_everybody(
+    serve: Callable[..., TestClient], url: str, login: str, method: str, path: str
+) -> None:
+    assert serve(url, login=login).request(method, path).status_code == 404
+
+
 def test_a_name_that_comes_twice_through_the_proxy_is_nobodys(
     serve: Callable[..., TestClient], url: str
 ) -> None:

@@ -159,6 +159,36 @@ def test_a_stranger_receives_no_text_of_a_trace_and_a_forged_cookie_is_none(
     assert b"Mia" not in sent
 
 
+def test_a_stranger_gets_nothing_of_the_store_by_any_address_of_the_server(office: Office) -> None:
+    host, _, port = office.place.address.removeprefix("http://").partition(":")
+    found = {}
+    for path in (
+        "",
+        "traces",
+        "_stcore/metrics",
+        "_stcore/host-config",
+        "_stcore/health",
+        "media/a",
+    ):
+        connection = http.client.HTTPConnection(host, int(port), 30)
+        connection.request("GET", f"/{path}")
+        answer = connection.getresponse()
+        found[path] = (answer.status, answer.read().decode("utf-8"))
+        connection.close()
+    assert {path: status for path, (status, _) in found.items()} == {
+        "": 200,
+        "traces": 200,
+        "_stcore/metrics": 404,
+        "_stcore/host-config": 200,
+        "_stcore/health": 200,
+        "media/a": 404,
+    }
+    assert found["traces"] == found[""], "the page into which scripts are loaded, for any address"
+    for _, text in found.values():
+        assert "search_orders" not in text
+        assert "Mia" not in text
+
+
 @pytest.fixture(scope="module")
 def behind_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
     """A server that believes the proxy at 127.0.0.2 alone."""
