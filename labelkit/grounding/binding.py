@@ -30,6 +30,8 @@ _OF_TIME = re.compile(
 )
 _CLOSE_BY = re.compile(r"[\s%\"'*`_]*")
 _LONG_NAME = 4
+_ENDING = re.compile(r"e?[sd]|ing")
+_ENDING_SIGNS = frozenset("sdei")
 _CLOSE = 16
 _QUARTER = re.compile(r"\d{4}[- ]?[Qq](?P<no1>[1-4])|[Qq](?P<no2>[1-4])[- ]?\d{4}")
 _ORDINALS = ("first", "second", "third", "fourth")
@@ -83,9 +85,10 @@ def _named(wanted: str, entity: str, text: str) -> list[Mention]:
     while start >= 0 and len(found) < 200:
         end = start + len(wanted)
         before, after = text[start - 1 : start], text[end : end + 1]
-        if after in {"s", "d"} and len(wanted) >= _LONG_NAME and wanted[-1].isalpha():
-            # two weekdays; those who agreed
-            after = text[end + 1 : end + 2]
+        if after in _ENDING_SIGNS and len(wanted) >= _LONG_NAME and wanted[-1].isalpha():
+            # two weekdays; those who agreed; it opened at
+            ending = _ENDING.match(text, end)
+            after = text[ending.end() : ending.end() + 1] if ending else after
         if not (before.isalnum() and wanted[0].isalnum()) and not (
             after.isalnum() and wanted[-1].isalnum()
         ):

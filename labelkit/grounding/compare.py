@@ -92,12 +92,14 @@ def compare(value: Value, target: Target, loss: bool = False) -> tuple[Grade, bo
     """
     if value.currency and target.currency and value.currency != target.currency:
         return None
-    if not loss and value.unit in {None, target.unit}:
+    in_whole = target.scale < 0 and value.currency and value.written_unit.lower() not in _MINOR
+    if not in_whole and not loss and value.unit in {None, target.unit}:
         first = value.readings[0]
         if first.sure and first.value == target.value:
             return "exact", True
     best: tuple[Grade, bool] | None = None
-    for reading, sure in _candidates(value, target, loss):
+    candidates = _in_minor if in_whole else _candidates
+    for reading, sure in candidates(value, target, loss):
         grade = _grade(reading, target)
         if grade and (best is None or (not sure, _ORDER[grade]) < (not best[1], _ORDER[best[0]])):
             best = grade, sure
@@ -123,12 +125,18 @@ def _candidates(value: Value, target: Target, loss: bool) -> Iterator[tuple[Read
     elif word in _LETTERS and target.unit is None and abs(target.value) >= _LARGE:
         for reading in _signed(value.readings, target, loss):
             yield _times(reading, Decimal(1).scaleb(_LETTERS[word])), reading.sure
-    if target.scale:
+    if target.scale > 0:
         for reading in _signed(value.readings, target, loss):
             yield _times(reading, Decimal(1).scaleb(-target.scale)), reading.sure
     elif value.unscaled != value.readings and value.kind == "number":
         for reading in _signed(value.unscaled, target, loss):
             yield reading, False
+
+
+def _in_minor(value: Value, target: Target, loss: bool) -> Iterator[tuple[Reading, bool]]:
+    """Whole units of money for a field in cents: $12.95 are 1,295 of them, and $1,295 are not."""
+    for reading in _signed(value.readings, target, loss):
+        yield _times(reading, Decimal(1).scaleb(-target.scale)), reading.sure
 
 
 def _signed(readings: tuple[Reading, ...], target: Target, loss: bool) -> Iterator[Reading]:

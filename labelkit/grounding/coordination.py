@@ -34,6 +34,31 @@ _PLAIN_WORDS = frozenset((
 ))  # fmt: skip
 
 
+_SENTENCE = re.compile(r"[.;!?\n]|,? (?:but|while|whereas|though|although|however)\b")
+_TOLD_APART = re.compile(
+    r"[\W_]{0,3}(?:(?:is|are|was|were|does|do|did|has|have|can|should|need)(?:n't| not)\b|cannot\b"
+    r"|(?:is|are|was|were) (?:no |fine|safe|ok\b|okay|harmless|unaffected|excluded|all right))"
+)
+
+
+def told_apart(text: str, members: Sequence[tuple[int, int]]) -> bool:
+    """Whether a sentence denies something of one member alone: "bleach is not a problem".
+
+    What is denied of all of them together is the way the list is put, not a member left out.
+    """
+    alone = 0
+    for start, end in members:
+        if not _TOLD_APART.match(text, end):
+            continue
+        left = max(
+            (m.end() for m in _SENTENCE.finditer(text, max(0, start - 200), start)), default=0
+        )
+        stop = _SENTENCE.search(text, end)
+        right = stop.start() if stop else len(text)
+        alone += not any(left <= other < right for other, _ in members if other != start)
+    return 0 < alone < len(members)
+
+
 def others_named(
     text: str, members: Sequence[tuple[int, int]], given: str
 ) -> list[tuple[int, int]]:

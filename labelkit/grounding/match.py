@@ -15,13 +15,18 @@ from labelkit.domain.task import KeyValue
 from labelkit.grounding.answer import Answer, read_answer
 from labelkit.grounding.booleans import other_polarity, polarity_of
 from labelkit.grounding.compare import Target, compare, far
-from labelkit.grounding.coordination import others_named
+from labelkit.grounding.coordination import others_named, told_apart
 from labelkit.grounding.folding import fold_values
 from labelkit.grounding.match_times import match_datetime, match_duration
 from labelkit.grounding.mentions import Match, Verdict, decide
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.other_forms import cited_form, compound, other_form, unmarked
-from labelkit.grounding.spelled import NUMBER_WORDS, spelled_values, spells_a_number
+from labelkit.grounding.spelled import (
+    NUMBER_WORDS,
+    ordinal_places,
+    spelled_values,
+    spells_a_number,
+)
 from labelkit.grounding.stance import clause_before, hedged, tells_a_loss
 from labelkit.grounding.values import Value, cites, identifier, scan
 from labelkit.grounding.wording import (
@@ -30,6 +35,7 @@ from labelkit.grounding.wording import (
     says_failed,
     says_missing,
     says_none_of,
+    says_zero_of,
     stands_on,
 )
 
@@ -80,6 +86,7 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
         return _duration(key, answer, rivals)
     good, weak = _in_digits(target, answer)
     good = good or _other_whole(wanted, answer) or _in_words(target, answer)
+    good = good or _as_a_count_or_rank(wanted, key.path or "", answer)
     if not good and not weak:
         good, weak = _as_a_year(target, answer), _told_as_less(target, answer)
     if not (good or weak) and spells_a_number(answer.lower):
@@ -133,6 +140,16 @@ def _other_whole(wanted: Decimal, answer: Answer) -> list[tuple[int, int]]:
     digits = f"{abs(wanted):f}".partition(".")[2].rstrip("0")
     tail = rf"[.,]{digits}0*(?!\d)" if digits else r"(?![\d,]|\.\d)"
     return [m.span() for m in re.finditer(rf"(?<![\d.,-]){re.escape(spaced)}{tail}", answer.text)]
+
+
+def _as_a_count_or_rank(wanted: Decimal, path: str, answer: Answer) -> list[tuple[int, int]]:
+    """Places of a zero said as "no open tickets", and of a rank said as "third" or "3rd"."""
+    if not wanted:
+        place = says_zero_of(answer.lower, path)
+        return [place] if place else []
+    if wanted != wanted.to_integral_value() or not 0 < wanted < 1000:
+        return []
+    return ordinal_places(int(wanted), answer.lower, path)
 
 
 def _in_words(target: Target, answer: Answer) -> list[tuple[int, int]]:
@@ -310,6 +327,8 @@ def _set(key: KeyValue, answer: Answer, _: Sequence[tuple[str, str]]) -> Match:
         return Match("no", spans, "a member is missing")
     if any(m.verdict == "unsure" for m in found):
         return Match("unsure", spans, "a member is missing")
+    if told_apart(answer.lower, spans):
+        return Match("unsure", spans, "a member is told apart")
     if key.type == "list" and [s for s, _ in spans] != sorted(s for s, _ in spans):
         return Match("no", spans, "another order")
     others: list[tuple[int, int]] = []

@@ -50,6 +50,15 @@ _RUN = re.compile(
     rf"(?: point(?: (?:{'|'.join(NUMBER_WORDS[:10])})\b){{1,6}})?"
     rf"(?:,? (?:{'|'.join(_HALVES)})\b)?(?: (?:{_SCALE})\b)?)"
 )
+_ORDINALS = (
+    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
+    "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
+    "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth",
+)  # fmt: skip
+_RANKED = re.compile(
+    r"(?:^|_)(?:rank|ranking|place|placing|position|standing|seed|floor|grade|round|edition"
+    r"|generation|century)(?:_|$)"
+)
 _STEP = re.compile(r"[a-z]+")
 _OTHER = re.compile(
     r"\b(?:half a (?P<half>million|billion|dozen)|(?P<dozen>(?:an?|two|three|four|five) dozen)"
@@ -104,6 +113,19 @@ def _read(text: str) -> tuple[Value, ...]:
             )
     found.sort(key=lambda v: v.start)
     return tuple(found)
+
+
+def ordinal_places(number: int, text: str, path: str) -> list[tuple[int, int]]:
+    """Places of "third" or "3rd", where a field such as ``rank`` makes an ordinal of a 3.
+
+    A share ("a third", "two thirds") is none.
+    """
+    if not _RANKED.search(path.rpartition(".")[2].lower()):
+        return []
+    words = [_ORDINALS[number]] if 0 < number < len(_ORDINALS) else []
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    body = "|".join((*words, f"{number}{ending}"))
+    return [m.span() for m in re.finditer(rf"(?<![\w,.])(?<!\ba )(?:{body})(?!\w)", text)]
 
 
 def spelled_durations(text: str) -> tuple[tuple[int, int, Decimal, str], ...]:

@@ -56,7 +56,7 @@ _PARTS = re.compile(r"[A-Za-z]+[23]?(?!\d)|[A-Za-z]+|%")
 _SCALES = {
     "musd": 6, "meur": 6, "million": 6, "millions": 6, "mn": 6, "mm": 6, "mio": 6, "bn": 9,
     "busd": 9, "billion": 9, "billions": 9, "thousand": 3, "thousands": 3, "kusd": 3,
-    "trillion": 12, "crore": 7, "lakh": 5, "mcm": 6, "bcm": 9,
+    "trillion": 12, "crore": 7, "lakh": 5, "mcm": 6, "bcm": 9, "cents": -2, "pence": -2,
 }  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def unit_in_path(path: str | None) -> str | None:
 
 
 def scale_in_name(*names: str | None) -> int:
-    """Power of ten that a field or unit name announces (``revenue_musd`` is in millions)."""
+    """Power of ten in a field or unit name: 6 in ``revenue_musd``, -2 in ``price_cents``."""
     for name in names:
         for word in _PARTS.findall((name or "").rpartition(".")[2].lower()):
             if word in _SCALES:

@@ -58,6 +58,12 @@ _FAILED = re.compile(
     re.IGNORECASE,
 )
 
+_HOLDS = "has|have|had|with|is|are|were|was|there's|shows?|lists?|found|finds?|reports?|got|holds?"
+_COUNTING = frozenset({
+    "count", "counts", "total", "number", "num", "sum", "amount", "size", "the", "and", "per",
+    "qty", "quantity", "value", "result", "results", "data",
+})  # fmt: skip
+
 
 # cancelled and canceled, authorised and authorized are one word.
 _SPELLINGS = re.compile(r"ll(?=ed$|ing$)|(?<=[a-z]{3})i[sz](?=e|ing$|ation)")
@@ -174,6 +180,35 @@ def says_none_of(text: str, field: str) -> tuple[int, int] | None:
         rf"\b(?:has|have|with|is|are) no (?:[a-z-]{{2,20}} ){{0,2}}{words[-1]}s?\b", text
     )
     return match.span() if match else None
+
+
+@lru_cache(maxsize=512)
+def _none_among(words: tuple[str, ...]) -> re.Pattern[str]:
+    things = "|".join(re.escape(w.removesuffix("s")) + "s?" for w in words)
+    return re.compile(
+        rf"\b(?:{_HOLDS}) (?:no|zero) (?:[a-z-]{{2,20}} ){{0,2}}(?:{things})\b"
+        rf"|(?:\bnot|n't) (?:have|has|find|see|show|list|report) any (?:[a-z-]{{2,20}} ){{0,2}}"
+        rf"(?:{things})\b|\b(?:none|nothing|nobody|no one) (?:[\w' -]{{2,30}} )?"
+        rf"(?:is|are|was|were) (?:{things})\b|^\W*no (?:[a-z-]{{2,20}} ){{0,1}}(?:{things})\b"
+    )
+
+
+def says_zero_of(text: str, path: str) -> tuple[int, int] | None:
+    """Place where the lower-cased answer says that there is none of what a field counts.
+
+    "Vane has no open tickets" is a zero at ``$.open``. Words that only say that something is
+    counted (``count``, ``total``) name nothing; then the name above them in the path is taken.
+    """
+    for name in reversed(path.split(".")):
+        words = tuple(w for w in _WORD.findall(name.lower().replace("_", " ")) if _names(w))
+        if words:
+            found = _none_among(words).search(text)
+            return found.span() if found else None
+    return None
+
+
+def _names(word: str) -> bool:
+    return len(word) >= 3 and word not in _COUNTING
 
 
 def says_failed(text: str) -> tuple[int, int] | None:

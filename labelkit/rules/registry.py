@@ -63,7 +63,7 @@ _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """Options of every rule with their values; none given: any value that the rule can read."""
 
-RULES_VERSION = "3"
+RULES_VERSION = "4"
 """Part of every rule's identity. Raise it when any classifier may label a trace differently."""
 
 

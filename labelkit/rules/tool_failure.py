@@ -15,6 +15,7 @@ from labelkit.domain.label import Evidence
 from labelkit.domain.rubric import Rubric
 from labelkit.domain.task import Task
 from labelkit.domain.trace import RowState, Trace, tags_of
+from labelkit.grounding.acronyms import expansions
 from labelkit.grounding.calls import Call, pair_calls
 from labelkit.grounding.payloads import as_json
 from labelkit.grounding.visible import visible_answer
@@ -106,9 +107,21 @@ def _control(row: _Row) -> Ruling:  # noqa: PLR0911 (an ordered decision list)
         return row.ruling(None, "too_many_values", "values_cut")
     if read.key == "match":
         return row.ruling("correct", "key_stated", evidence=read.quoted(read.stated))
+    if not row.cut_off and _expands_otherwise(row, read):
+        return row.ruling("wrong_answer", "another_expansion")
     if read.key == "no" and not row.cut_off and not read.only_words:
         return row.ruling("wrong_answer", "key_not_stated", evidence=read.quoted(read.stated))
     return row.ruling(None, "truncated" if row.cut_off else "other_words")
+
+
+def _expands_otherwise(row: _Row, read: Statements) -> bool:
+    """Whether an abbreviation that is asked about is spelled with words that are not the key's."""
+    if not read.only_words:
+        return False
+    question = "\n".join(m.content or "" for m in row.trace.messages if m.role == "user")
+    wanted = "means " + " ".join(str(value.value) for value in read.typed.values)
+    (key, *_), spelled = (*expansions(question, wanted), []), expansions(question, row.answer)
+    return bool(key and spelled) and key not in spelled
 
 
 def _required(row: _Row, strict: bool) -> Ruling:  # noqa: PLR0911 (an ordered decision list)

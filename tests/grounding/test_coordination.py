@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labelkit.grounding.coordination import others_named
+from labelkit.grounding.coordination import others_named, told_apart
 
 MEMBERS = ("lithium", "digoxin")
 
@@ -59,3 +59,20 @@ def test_a_page_of_members_costs_no_more_than_its_head() -> None:
     text = "lithium, phenytoin, " * 5000
     places = [(at, at + 7) for at in range(0, len(text), 20)]
     assert 0 < len(others_named(text, places, "")) <= 200
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        ("avoid lithium. digoxin is not a problem.", True),
+        ("lithium interacts, but digoxin doesn't.", True),
+        ("lithium is fine; do not combine it with digoxin.", True),
+        ("lithium and digoxin are not safe with it.", False),
+        ("lithium isn't safe, digoxin isn't either", False),
+        ("lithium, digoxin", False),
+        ("digoxin is not a problem.", False),
+    ],
+)
+def test_one_member_of_which_something_is_denied(text: str, apart: bool) -> None:
+    places = [(text.index(m), text.index(m) + len(m)) for m in MEMBERS if m in text]
+    assert told_apart(text, places) is apart

@@ -349,8 +349,13 @@ def test_call_text_in_the_answer_is_no_call() -> None:
     assert {"unexecuted_call", "attempted_call"} <= set(ruling.flags)
 
 
-def control(answer: str | None, *words: str, calls: tuple[ToolCall, ...] = ()) -> Ruling:
+def control(
+    answer: str | None, *words: str, calls: tuple[ToolCall, ...] = (), question: str = ""
+) -> Ruling:
     trace, task = required(answer, None, called=False, strings=words)
+    if question:
+        asked = trace.messages[0].model_copy(update={"content": question})
+        trace = trace.model_copy(update={"messages": (asked, *trace.messages[1:])})
     reference = task.reference.model_copy(update={"expected_calls": (), "payload": None})
     task = task.model_copy(update={"reference": reference, "tags": {"subset": "control"}})
     if calls:
@@ -369,3 +374,24 @@ def test_control_tasks() -> None:
     assert control(None, "borrow").label == "wrong_answer"
     used = control("You borrow.", "borrow", calls=(ToolCall(name="look", id="a"),))
     assert used.label == "unnecessary_tool_use"
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        ("ETA stands for estimated time of arrival.", "correct"),
+        ("The **E**stimated **T**ime of **A**rrival.", "correct"),
+        ("ETA stands for expected transit allowance.", "wrong_answer"),
+        ("It is the time at which one is expected to be there.", None),
+        ("It may be expected to arrive.", None),
+    ],
+)
+def test_an_abbreviation_has_one_expansion(answer: str, label: str | None) -> None:
+    words = ("estimated", "time", "arrival")
+    ruling = control(answer, *words, question="What does ETA stand for?")
+    assert ruling.label == label
+    if label == "wrong_answer":
+        assert control(answer, *words, question="What is an ETA?").label is None
+        # The key is no expansion of the letters: what they are spelled with decides nothing.
+        other = control(answer, "arrival", "estimated", question="What does ETA stand for?")
+        assert other.label is None
