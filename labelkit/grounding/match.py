@@ -21,6 +21,7 @@ from labelkit.grounding.match_times import match_datetime, match_duration
 from labelkit.grounding.mentions import Match, Verdict, decide
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.other_forms import cited_form, compound, other_form, unmarked
+from labelkit.grounding.signs import told_as_less
 from labelkit.grounding.spelled import (
     NUMBER_WORDS,
     ordinal_places,
@@ -51,7 +52,6 @@ _OUT = "named as left out"
 _NON = ("non-", "non ")
 _SECTION = re.compile(r"^ss?\.? ?(?=\d)")
 _WORD_BEFORE = re.compile(r"([a-z]{3,}) $")
-_CUT = re.compile(r"\b(?:cut|lower(?:ed|s)?|reduced?|trimmed|slashed|down)\b[^.;\n]*$")
 _LETTER = re.compile(r"[a-z]", re.IGNORECASE)
 _VERBS = frozenset({
     "needs", "requires", "includes", "supports", "allows", "accepts", "covers", "offers", "exists",
@@ -88,9 +88,11 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
     good = good or _other_whole(wanted, answer) or _in_words(target, answer)
     good = good or _as_a_count_or_rank(wanted, key.path or "", answer)
     if not good and not weak:
-        good, weak = _as_a_year(target, answer), _told_as_less(target, answer)
+        good, weak = _as_a_year(target, answer), told_as_less(target, answer)
     if not (good or weak) and spells_a_number(answer.lower):
         return Match("unsure", why="numbers are spelled out")
+    if good and target.unit and _only_converted(good, target.unit, answer):
+        return Match("no", tuple(good), "only what was asked about holds it")
     if good and _only_echoed(good, answer):
         return Match("no", tuple(good), "only a name holds the number")
     return decide(key, answer, rivals, good, weak, numeric=True)
@@ -162,20 +164,6 @@ def _in_words(target: Target, answer: Answer) -> list[tuple[int, int]]:
     return found
 
 
-def _told_as_less(target: Target, answer: Answer) -> list[tuple[int, int]]:
-    """Places of the bare amount in a sentence about a cut: it may stand for the negative one."""
-    if target.value >= 0:
-        return []
-    opposite = target._replace(value=-target.value)
-    return [
-        (v.start, v.end)
-        for v in answer.values
-        if v.readings
-        and compare(v, opposite) is not None
-        and _CUT.search(answer.lower, max(0, v.start - 100), v.start)
-    ]
-
-
 def _only_echoed(places: Sequence[tuple[int, int]], answer: Answer) -> bool:
     """Whether the number only stands in names that were given, beside a number from nowhere.
 
@@ -189,6 +177,17 @@ def _only_echoed(places: Sequence[tuple[int, int]], answer: Answer) -> bool:
         if not named or named not in answer.given:
             return False
     return True
+
+
+def _only_converted(places: Sequence[tuple[int, int]], unit: str, answer: Answer) -> bool:
+    """Whether the number is only what the question gave in another unit, beside one from nowhere.
+
+    "3.5 km are 350 m" does not say that they are 3,500.
+    """
+    if not any(v.unit == unit and v.readings for v in answer.strangers):
+        return False
+    own = {(v.start, v.end) for v in answer.values if v.unit == unit}
+    return not any(p in own or answer.lower[p[0] : p[1]] not in answer.given for p in places)
 
 
 def _as_a_year(target: Target, answer: Answer) -> list[tuple[int, int]]:

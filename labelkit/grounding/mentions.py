@@ -36,6 +36,9 @@ _SCORE = re.compile(r"(?<![\w.,-])\d{1,3} ?- ?\d{1,3}(?![\w.,:-]*\d)")
 _ONCE = re.compile(
     r"(?:\b(?:while|although|though)\b[^.;\n]{0,50}\bwas\b|\*was\*|\bhad been\b)[^.;\n\d]{0,16}$"
 )
+_ASKERS_ROW = re.compile(
+    r"\|\W{0,6}(?:as |by |from |in )?(?:you|your|the user|user's|my) ?[^|\n]*\|"
+)
 
 
 class Match(NamedTuple):
@@ -68,6 +71,7 @@ def settle(answer: Answer, found: Sequence[tuple[int, int]], numeric: bool) -> M
         return Match("no", tuple(asserted), "set aside for another value")
     traps = [v for v in answer.values if is_trap(v, answer) and v.start in competitors]
     traps = [v for v in traps if not (of_old(answer, v) or _of_the_past(answer, v))]
+    traps = [v for v in traps if not _in_a_row_of_the_asker(answer, v)]
     if traps and not any(CONTRAST.search(answer.text, v.end, last) for v in traps):
         return Match("unsure", tuple(asserted), "a trap value is asserted too")
     return Match("match", tuple(asserted))
@@ -95,6 +99,12 @@ def _of_the_past(answer: Answer, value: Value) -> bool:
     return _ONCE.search(answer.lower, max(0, value.start - 80), value.start) is not None
 
 
+def _in_a_row_of_the_asker(answer: Answer, value: Value) -> bool:
+    """Whether a value stands in a table row that is headed as the user's: "your list"."""
+    left = answer.lower.rfind("\n", 0, value.start) + 1
+    return bool(_ASKERS_ROW.match(answer.lower, left, value.start))
+
+
 def is_trap(value: Value, answer: Answer) -> bool:
     """Whether a value is one that a model might recall instead."""
     return bool(answer.traps) and any(
@@ -103,7 +113,7 @@ def is_trap(value: Value, answer: Answer) -> bool:
 
 
 def _competes(value: Value, answer: Answer) -> bool:
-    return value.kind == "number" and (value in answer.strangers or is_trap(value, answer))
+    return is_trap(value, answer) or (value.kind == "number" and value in answer.strangers)
 
 
 def decide(

@@ -27,7 +27,10 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 _ODD_LETTERS = str.maketrans("\u017f\u0130\u0131", "sii")
-_M = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"  # noqa: E501
+_VERB = (
+    r"(?<=(?-i:may)) (?!(?:at|on|in|by|for|from|to|until|and|or|is|was|as|with)\b)(?-i:[a-z]{2})"
+)
+_M = rf"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may(?!\b{_VERB})|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"  # noqa: E501
 _TIME = r"(?P<h{0}>[01]?\d|2[0-4]):(?P<mi{0}>[0-5]\d)(?::(?P<s{0}>[0-5]\d)(?:\.\d{{1,9}})?)?"
 _DATE = re.compile(
     rf"(?<![A-Za-z0-9_.])(?:(?P<y1>\d{{4}})-(?P<m1>0[1-9]|1[0-2])(?:-(?P<d1>0[1-9]|[12]\d|3[01]))?"
