@@ -24,6 +24,7 @@ from labelkit.grounding.other_forms import cited_form, compound, other_form, unm
 from labelkit.grounding.signs import told_as_less
 from labelkit.grounding.spelled import (
     NUMBER_WORDS,
+    beyond,
     ordinal_places,
     spelled_values,
     spells_a_number,
@@ -89,7 +90,7 @@ def _number(key: KeyValue, answer: Answer, rivals: Sequence[tuple[str, str]]) ->
     good = good or _as_a_count_or_rank(wanted, key.path or "", answer)
     if not good and not weak:
         good, weak = _as_a_year(target, answer), told_as_less(target, answer)
-    if not (good or weak) and spells_a_number(answer.lower):
+    if not (good or weak) and spells_a_number(answer.lower) and _may_be_spelled(target, answer):
         return Match("unsure", why="numbers are spelled out")
     if good and target.unit and _only_converted(good, target.unit, answer):
         return Match("no", tuple(good), "only what was asked about holds it")
@@ -152,6 +153,14 @@ def _as_a_count_or_rank(wanted: Decimal, path: str, answer: Answer) -> list[tupl
     if wanted != wanted.to_integral_value() or not 0 < wanted < 1000:
         return []
     return ordinal_places(int(wanted), answer.lower, path)
+
+
+def _may_be_spelled(target: Target, answer: Answer) -> bool:
+    """Whether the number may stand among words that were not read, or was said roughly."""
+    read = spelled_values(answer.lower)
+    return beyond([(v.start, v.end) for v in read], answer.lower) or any(
+        compare(v, target) is not None or hedged(answer.lower, v.start) for v in read
+    )
 
 
 def _in_words(target: Target, answer: Answer) -> list[tuple[int, int]]:

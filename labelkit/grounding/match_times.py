@@ -12,6 +12,7 @@ from labelkit.grounding.mentions import Match, Verdict, decide
 from labelkit.grounding.moments import apart, other_dates
 from labelkit.grounding.numbers import as_decimal
 from labelkit.grounding.spelled import SPELLED_TIME, spelled_durations
+from labelkit.grounding.spoken_times import spoken_times
 from labelkit.grounding.stance import hedged
 from labelkit.grounding.times import When, read_time, zone_named
 from labelkit.grounding.units import convert, unit_in_path, unit_of
@@ -62,9 +63,10 @@ def _another_clock(answer: Answer, local: When, given: When) -> bool:
     """Whether the answer tells the day of one thing and clock times that are all another."""
     clocks = [w for v in answer.values for w in v.whens if w.timed]
     wanted = {(w.hour, w.minute) for w in (local, given)}
-    return bool(clocks) and all(
-        not w.dated and (w.hour, w.minute or 0) not in wanted for w in clocks
-    )
+    spoken = {(hour, minute) for _, _, hour, minute in spoken_times(answer.lower)}
+    return bool(clocks or spoken - wanted) and not (spoken & wanted or any(
+        w.dated or (w.hour, w.minute or 0) in wanted for w in clocks
+    ))  # fmt: skip
 
 
 def _time_verdict(when: When, given: When, local: When, asked: bool) -> Verdict:

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 
 from labelkit.grounding.answer import Answer
+from labelkit.grounding.spoken_times import spoken_times
 from labelkit.grounding.times import When
 
 _MONTHS = (
@@ -102,6 +103,11 @@ def apart(
     clocks += [
         m.span()
         for m in _clock_expression(local.hour or 0, local.minute or 0).finditer(answer.lower)
+    ]
+    clocks += [
+        (start, end)
+        for start, end, hour, minute in spoken_times(answer.lower)
+        if (hour, minute) == (local.hour, local.minute or 0)
     ]
     zoned = not asked and given.zone is not None
     if not clocks or (zoned and not _ZONE_TOLD.search(answer.lower)):

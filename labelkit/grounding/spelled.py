@@ -8,6 +8,7 @@ nothing is concluded from digits that are not there.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 
@@ -160,6 +161,13 @@ def spelled_durations(text: str) -> tuple[tuple[int, int, Decimal, str], ...]:
 def spells_a_number(lowered: str) -> bool:
     """Whether a lower-cased text writes a larger number or a fraction in words."""
     return _MAY_SPELL.in_text(lowered) and _SPELLED.search(lowered) is not None
+
+
+def beyond(read: Sequence[tuple[int, int]], lowered: str) -> bool:
+    """Whether a larger number or a fraction is in words outside the places that were read."""
+    return any(
+        not any(start <= m.start() < end for start, end in read) for m in _SPELLED.finditer(lowered)
+    )
 
 
 def _around_an_hour(match: re.Match[str]) -> Decimal:
