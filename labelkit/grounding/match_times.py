@@ -23,6 +23,7 @@ _LABEL = re.compile(
 )
 _LABEL_REACH = 48
 _IN_HOURS = re.compile(r"\s?(?:h|hrs?|hours?)\b")
+_UNIT_BEFORE = re.compile(r"(?:hour|day|week|minute|month|year)s?,?(?: and)? $")
 _HALF_A_DAY = 43_200
 
 
@@ -120,6 +121,7 @@ def match_duration(
         elif distance * 2 <= step or (distance <= step and hedged(answer.text, value.start)):
             weak.append((value.start, value.end))
     _add_bare(key, answer, (wanted, unit, base), good, weak)
+    good = [place for place in good if not _goes_on_in_words(place, answer, (wanted, base))]
     good = good or _spelled(answer, wanted, base)
     if not good and not weak and SPELLED_TIME.search(answer.lower):
         return _another_in_words(answer)
@@ -132,6 +134,14 @@ def _another_in_words(answer: Answer) -> Match:
     if places and not any(hedged(answer.lower, start) for start, _ in places):
         return Match("no", tuple(places), "another duration")
     return Match("unsure", why="numbers are spelled out")
+
+
+def _goes_on_in_words(place: tuple[int, int], answer: Answer, wanted: tuple[Decimal, str]) -> bool:
+    """Whether the 10 minutes are the rest of "one hour and 10 minutes", another duration."""
+    if not _UNIT_BEFORE.search(answer.lower, max(0, place[0] - 14), place[0]):
+        return False
+    found = spelled_durations(answer.lower)
+    return any(s < place[0] < e and (amount, base) != wanted for s, e, amount, base in found)
 
 
 def _spelled(answer: Answer, wanted: Decimal, base: str) -> list[tuple[int, int]]:

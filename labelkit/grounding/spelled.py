@@ -75,9 +75,10 @@ _NUMBER_HEADS = heads_of((*_SMALL, *_LARGE, "hundred", "dozen", "half", "quarter
 _AFTER = re.compile(r"[ -](per ?cent|percentage points?|basis points?|[a-z\u00b0%]{1,12})")
 _TIMES = frozenset({"s", "min", "h", "d", "wk", "mo", "yr"})
 _HOUR_AND = re.compile(
-    r"\b(?:(?P<part>half|(?:a )?quarter|three[- ]quarters)(?: of)? )?an? "
+    r"(?<![\w-])(?<!ty )(?:(?P<part>half|(?:a )?quarter|three[- ]quarters)(?: of)? )?(?:an?|one) "
     r"(?P<unit>minute|hour|day|week|month|year)\b(?: (?P<more>and a half|and a quarter))?"
 )
+_IN_DIGITS = re.compile(r"(?<![\d.,])(\d{1,3}) (minute|hour|day|week|month|second)s?\b")
 _CURRENCIES = {"dollar": "USD", "euro": "EUR", "pound": "GBP", "yen": "JPY", "rupee": "INR"}
 _MYRIADS = re.compile(
     r"(?<![\d.,])(?:(\d{1,4}(?:\.\d{1,4})?)\u5104)?(?:(\d{1,4}(?:\.\d{1,4})?)\u4e07)(\d{1,4})?(?![\d.,])"
@@ -132,7 +133,8 @@ def ordinal_places(number: int, text: str, path: str) -> list[tuple[int, int]]:
 def spelled_durations(text: str) -> tuple[tuple[int, int, Decimal, str], ...]:
     """Return (start, end, amount, base) of the durations in words; base ``s`` or ``mo``.
 
-    "three hours and ten minutes" is one, "an hour and a half" another.
+    "three hours and ten minutes" is one, "an hour and a half" another. Digits are read where they
+    go on: "one hour and 10 minutes".
     """
     found: list[tuple[int, int, Decimal, str]] = []
     parts = [(m.start(), m.end(), _around_an_hour(m), m["unit"]) for m in _HOUR_AND.finditer(text)]
@@ -142,6 +144,10 @@ def spelled_durations(text: str) -> tuple[tuple[int, int, Decimal, str], ...]:
         for v in spelled_values(text)
         if v.unit in _TIMES and not any(a <= v.start < b for a, b in taken)
     ]
+    if not parts:
+        return ()
+    digits = {m.start(): m for m in _IN_DIGITS.finditer(text)}
+    parts += [(at, m.end(), Decimal(m[1]), m[2]) for at, m in digits.items()]
     for start, end, number, unit in sorted(parts):
         base = "mo" if unit.startswith(("mo", "y")) else "s"
         amount = convert(number, unit_of(unit) or unit, base)
@@ -153,7 +159,7 @@ def spelled_durations(text: str) -> tuple[tuple[int, int, Decimal, str], ...]:
         )
         if last and joined:
             found[-1] = last[0], end, last[2] + amount, base
-        else:
+        elif start not in digits:
             found.append((start, end, amount, base))
     return tuple(found)
 
