@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from labelkit.digest import digest_text
 from labelkit.domain.message import Message, ToolCall
 from labelkit.domain.trace import RowState, Trace, TraceError, Usage
+from labelkit.domain.trace_text import TraceText
 from labelkit.errors import StoreError
 from labelkit.store import Added, Selection, Store, tasks, traces
+from labelkit.store.tables import TRACE, TRACE_BODY
 from tests.store.values import HOSTILE, make_task, make_trace
 
 TEXT = st.text(st.characters(codec=None), max_size=30)
@@ -162,6 +165,21 @@ def test_a_trace_by_prefix(store: Store) -> None:
     for asked, said in ((shared, "several"), ("f" * 64, "no trace"), ("xyz%", "hexadecimal")):
         with pytest.raises(StoreError, match=said):
             traces.row(store, asked)
+
+
+def test_a_body_is_text_and_counted_in_characters(store: Store) -> None:
+    made = [
+        make_trace(messages=(Message(role="assistant", content=text),))
+        for text in ("e", "é日\U0001f600")
+    ]
+    traces.add_traces(store, [made[0], TraceText.of(made[1])])
+    with store.reading() as connection:
+        query = select(TRACE.c.body_chars, TRACE_BODY.c.body).join(
+            TRACE_BODY, TRACE_BODY.c.trace_id == TRACE.c.id
+        )
+        found = connection.execute(query.order_by(TRACE.c.id)).all()
+    assert [body for _, body in found] == [trace.canonical() for trace in made]
+    assert [chars for chars, _ in found] == [len(trace.canonical()) for trace in made]
 
 
 def test_big_payloads_are_paged_by_size(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -157,6 +158,48 @@ def test_parts_are_read_here_until_a_child_is_up(
         (child,) = parts._children
         assert child.process.poll() is None
     assert child.process.poll() is not None
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[str]:
+    """Count the calls of a function, which still does its work."""
+    calls: list[str] = []
+    function = getattr(owner, name)
+
+    def called(*arguments: Any) -> Any:
+        calls.append(name)
+        return function(*arguments)
+
+    monkeypatch.setattr(owner, name, called)
+    return calls
+
+
+def test_parts_read_here_and_there_are_in_order(
+    many: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is ready when: every third look finds an answer."""
+    looks = itertools.cycle([False, True, False])
+    monkeypatch.setattr(import_parts, "PART_BYTES", 500)
+    monkeypatch.setattr(children, "ready", lambda _child: next(looks))
+    here = counted(monkeypatch, import_parts, "_here")
+    with Parts(3) as parts:
+        assert told(read_file(many, options=OPTIONS, through=parts.read)) == _whole(many)
+    assert 0 < len(here) < many.stat().st_size // 500
+
+
+def test_a_large_file_is_written_once_and_is_the_same(
+    many: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled = counted(monkeypatch, Store, "filling")
+    monkeypatch.setattr(ingest, "CHUNK", 10)
+    stores = []
+    for large, place in ((10**9, f"sqlite:///{tmp_path / 'small.db'}"), (100, url)):
+        monkeypatch.setattr(import_parts, "LARGE_BYTES", large)
+        with Store.open(place, create=True) as store:
+            import_file(store, many, processes=1)
+            # PostgreSQL uses up ids for what is known.
+            stores.append([[row[1:] for row in table] for table in held(store)])
+    assert len(filled) == 1
+    assert stores[0] == stores[1]
 
 
 @pytest.mark.usefixtures("small_parts")
