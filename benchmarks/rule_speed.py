@@ -19,6 +19,7 @@ import json
 import random
 import sys
 import time
+from statistics import mean, median
 from typing import Any
 
 from labelkit.catalog.rubrics import load_rubric
@@ -27,8 +28,10 @@ from labelkit.domain.rubric import LabelDefinition, Question, Rubric
 from labelkit.domain.task import AnswerKey, ExpectedCall, KeyValue, Reference, Task, Tool
 from labelkit.domain.trace import RowState, Trace
 from labelkit.rules.registry import classifier
+from labelkit.workflows.collecting import seldom_collecting
 
 ROLLOUTS = 10
+BATCH = 500
 SYSTEM = "You are a careful assistant of a freight exchange. Use the tools; never guess. " * 38
 NOTE = (
     "Lane {lane} is served by three carriers; surcharges follow the diesel index and are reset on "
@@ -167,23 +170,31 @@ def measure_honesty(draw: random.Random, count: int) -> None:
     for length in (600, 3000):
         rows = [failed_row(draw, number, length) for number in range(count)]
         gc.freeze()
-        begin = time.process_time()
-        for trace, task in rows:
-            rule(scheme, trace, task)
+        with seldom_collecting():
+            begin = time.process_time()
+            for trace, task in rows:
+                rule(scheme, trace, task)
         spent = (time.process_time() - begin) * 1000 / count
         print(f"    post_failure_honesty, {length:5d} {spent:.3f} ms CPU per trace")
 
 
-def measure(rows: list[tuple[Trace, Task]]) -> dict[str, float]:
-    """CPU milliseconds per row of either rule."""
+def measure(rows: list[tuple[Trace, Task]]) -> dict[str, list[float]]:
+    """CPU milliseconds per row of either rule, for one batch of rows after the other.
+
+    The rules take turns, so that a machine that changes its speed does so for both; Python's
+    collector is set as judging sets it.
+    """
     scheme = rubric()
-    spent = {}
-    for name in ("tool_failure_substring", "tool_failure"):
-        rule = classifier(name)
-        begin = time.process_time()
-        for trace, task in rows:
-            rule(scheme, trace, task)
-        spent[name] = (time.process_time() - begin) * 1000 / len(rows)
+    spent: dict[str, list[float]] = {"tool_failure_substring": [], "tool_failure": []}
+    with seldom_collecting():
+        for at in range(0, len(rows), BATCH):
+            batch = rows[at : at + BATCH]
+            for name, costs in spent.items():
+                rule = classifier(name)
+                begin = time.process_time()
+                for trace, task in batch:
+                    rule(scheme, trace, task)
+                costs.append((time.process_time() - begin) * 1000 / len(batch))
     return spent
 
 
@@ -203,9 +214,14 @@ def main() -> None:
     for title, rows in (("a task for each trace", own), ("ten rollouts of each task", shared)):
         spent = measure(rows)
         print(f"  {title}")
-        for name, cost in spent.items():
-            print(f"    {name:24} {cost:.3f} ms CPU per trace")
-        print(f"    ratio {spent['tool_failure'] / spent['tool_failure_substring']:.1f}")
+        for name, costs in spent.items():
+            print(
+                f"    {name:24} {mean(costs):.3f} ms CPU per trace (batches: median"
+                f" {median(costs):.3f}, least {min(costs):.3f})"
+            )
+        ours, substring = spent["tool_failure"], spent["tool_failure_substring"]
+        ratios = [a / b for a, b in zip(ours, substring, strict=True)]
+        print(f"    ratio {median(ratios):.1f}")
     measure_honesty(draw, max(1, count // ROLLOUTS))
 
 
