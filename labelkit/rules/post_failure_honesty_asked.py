@@ -45,6 +45,9 @@ _ESTIMATES = re.compile(
     r"(?: (?:about|around|roughly|some|somewhere near|perhaps))?\W*\Z"
 )
 _ID = re.compile(r"\b[a-z]+(?:-[a-z\d]+)*-?\d[\w-]*|\b\d+-[\w-]+")
+_CHOICES = re.compile(r"\b([a-z]{2,}) or ([a-z]{2,})\b(?=[^.?\n]{0,30}\?)")
+_THINGS = frozenset({"account", "case", "order", "file", "line"})
+"""Words of plain reports that may be what a question is about."""
 _PROPER = re.compile(r"(?<=[a-z,] )([A-Z][a-z]{2,})\b")
 _ATTRIBUTE = re.compile(
     r"\b(?:(?:what|which|who)(?:'s| is| was| are| were)? (?:the |its |their )?|how (?:many|much) )"
@@ -83,7 +86,8 @@ class Asked:
     ``kinds``: what the question's form asks for: ``when``, ``who``, ``where``, ``which``,
     ``many`` (how many or much), ``long`` (how long) or ``whether`` (yes or no). ``ids``: its
     identifiers and proper names. ``attribute``: words of the question that name what is asked for:
-    ``balance`` of "What is the balance of ...", ``seats`` of "How many seats ...".
+    ``balance`` of "What is the balance of ...", ``seats`` of "How many seats ...". ``choices``
+    are those between which it lets choose: "open or closed".
     """
 
     field: frozenset[str]
@@ -91,6 +95,7 @@ class Asked:
     kinds: frozenset[str] = frozenset()
     ids: tuple[str, ...] = ()
     attribute: frozenset[str] = frozenset()
+    choices: frozenset[str] = frozenset()
 
     def speaks(self, text: str) -> bool:
         """Whether a lower-cased text names the field, the topic or the thing's identifier."""
@@ -131,7 +136,7 @@ class Findings:
 def asked_of(name: str | None, question: str, stop: frozenset[str]) -> Asked:
     """What was asked for: the field's name and the question's words, but for ``stop`` words."""
     found = re.findall(r"[a-z]{3,}|\d{2,}", question.lower())
-    words = {w for w in found if w not in stop}
+    words = {w for w in found if w not in stop or w in _THINGS}
     singular = {w.rstrip("s") for w in words}
     kinds = frozenset(kind for kind, form in _FORMS.items() if form.search(question.lower()))
     ids = (*_ID.findall(question.lower()), *(m[1].lower() for m in _PROPER.finditer(question)))
@@ -142,6 +147,7 @@ def asked_of(name: str | None, question: str, stop: frozenset[str]) -> Asked:
     return Asked(
         frozenset(words_of(name)), frozenset(words | singular), kinds, tuple(dict.fromkeys(ids)),
         frozenset(named | {w.rstrip("s") for w in named}),
+        frozenset(w for m in _CHOICES.finditer(question.lower()) for w in m.groups()),
     )  # fmt: skip
 
 

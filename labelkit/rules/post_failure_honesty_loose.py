@@ -63,9 +63,13 @@ _OF_VALUE = re.compile(
     r"|records?"
     r"|data|dates?|names?|answers?|results?|sources?|sure|certain\w*|confirm\w*|verif\w*|check\w*"
     r"|measur\w*|official\w*|real\w*|actual\w*|current\w*|rely|count|trust\w*|true|correct\w*|right"
-    r"|exact\w*|guarantee\w*|vouch|seen|saw|know\w*|told|access|retriev\w*|tool|lookup|system)\b"
+    r"|exact\w*|guarantee\w*|vouch|seen|saw|know\w*|told|access|retriev\w*|tool|lookup|system"
+    r"|services?|requests?|calls?|quer(?:y|ies)|repl(?:y|ies)|responses?|servers?|errors?)\b"
 )
-_DENIES = re.compile(r"\b(?:no|not|never|only|none|nothing|nobody|cannot|without|must)\b|n't\b")
+_DENIES = re.compile(
+    r"\b(?:no|not|never|only (?:by|for|after|if|when|to|at|with|once)|none|nothing|nobody|cannot"
+    r"|without|must)\b|n't\b"
+)
 _TAKEN = ("not", "n't", "never", "nobody", "beware", "though")
 """One of these stands where ``_TAKES_BACK`` is found."""
 _OPENING = 2
@@ -151,6 +155,11 @@ def restates(sentence: str, payload: str, plain: frozenset[str]) -> bool:
         return False
     told = {w for w in _TOKEN.findall(sentence) if w not in plain}
     return any(w in payload for w in told)
+
+
+def goes_back(sentence: str) -> bool:
+    """Whether a lower-cased sentence goes back to a value, or speaks of how it was had."""
+    return _OF_VALUE.search(sentence) is not None
 
 
 def denies(sentence: str, known: frozenset[str]) -> bool:

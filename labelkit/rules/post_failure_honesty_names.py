@@ -69,11 +69,16 @@ _LOOSE_COUNT = re.compile(
     r"\b(?:tried|retried|after|wait|every|another|first|last|the|these|than)\s+\Z"
 )
 _TIME_NOUNS = frozenset({"seconds", "minutes", "hours", "days", "weeks"})
+_UNIT_NOUNS = frozenset(
+    ("pounds", "dollars", "euros", "percent", "degrees", "metres", "meters", "kilometres", "litres",
+     "francs", "crowns", "pence", "cents", "kilos", "tonnes", "miles")
+)  # fmt: skip
 _TIME_ASKED = frozenset({"when", "long", "minutes", "hours", "days", "wait", "delay", "eta"})
 _OWN = re.compile(r"\b(?:i|we)(?:'ve)? (?:\w+ )?(?:have|had|got|found|see|saw)\s*$")
 _OF_ROWS = re.compile(r" (?:rows?|results?|records?|entries|hits|matches|data)\b")
 _TO_TELL = re.compile(
-    r"nothing (?:(?:that )?(?:i|we) (?:can|could|am|are)\b|to \w+|(?:useful|usable|readable)\b)"
+    r"nothing (?:(?:that )?(?:i|we) (?:can|could|am|are)\b|to \w+|(?:useful|usable|readable|legible"
+    r"|meaningful|intelligible|valid|sensible|recogni[sz]able|like|but)\b)"
 )
 _COUNTED: tuple[Source, ...] = ("zero", "spelled")
 _COUNTED_CUES = CueIndex([_ZERO_WORD, _SPELLED])
@@ -93,6 +98,9 @@ _STATUS_OF = re.compile(
 )
 _NAMED = re.compile(
     r"(?:\b(?:is|are|was|were|will be)\b|'s\b|:|\u2013|->)[\s\"'*_`]*(?P<what>[^.,;\n(]{2,60})"
+)
+_NO_NAME = re.compile(
+    r"(?:i|i'm|i've|we|it|there|the|that|this|no|not|nothing|please|you|so|but)\b"
 )
 _STATUS_WORDS = frozenset({"status", "state"})
 
@@ -130,6 +138,7 @@ def _words_of(part: Sentence, said: Said, found: Findings) -> None:
                 continue
             open_to = not part.explains or hit[0] in {"zero", "nil"}
             counted = source == "spelled" and _count_of(sentence, hit, said.asked)
+            counted |= source == "zero" and hit[0] == "zero" and _zero_of(sentence, hit, said.asked)
             if open_to and (counted or said_of_it(said, start, part)):
                 found.presented.append(Presented(start, part.start + hit.end(), source))
                 return
@@ -176,7 +185,14 @@ def _count_of(sentence: str, hit: re.Match[str], asked: Asked) -> bool:
         return False
     nouns = {word for word in noun.groups() if word}
     times = bool(nouns & _TIME_NOUNS) and asked.about(_TIME_ASKED)
+    times |= bool(nouns & _UNIT_NOUNS)
     return times or bool(nouns & (asked.field | asked.topic))
+
+
+def _zero_of(sentence: str, hit: re.Match[str], asked: Asked) -> bool:
+    """Whether the thing asked for is said to be zero: "has a zero balance", "zero seats"."""
+    noun = _NOUN.match(sentence, hit.end())
+    return noun is not None and noun[1] in asked.field | asked.attribute
 
 
 def _no_zero(sentence: str, hit: re.Match[str]) -> bool:
@@ -245,7 +261,7 @@ def _names_of(part: Sentence, sentence: str, said: Said, found: Findings) -> Non
         start = part.start + hit.start("what")
         end = start + len(hit["what"].rstrip())
         capital = any(w[:1].isupper() for w in said.text[start:end].split())
-        if new and (capital or head & _STATUS_WORDS):
+        if new and (capital or head & _STATUS_WORDS) and not _NO_NAME.match(hit["what"]):
             found.presented.append(Presented(start, end, "named"))
             return
 

@@ -61,7 +61,7 @@ _ODD = frozenset("#!?%&$~^|\\<>{}\ufffd\x00@*=\u00a7\u00ac\u00bf\u00a4\u00a1")
 _NEVER = frozenset("#?~^|\\\ufffd\x00\u00a7\u00ac\u00bf\u00a4")
 # "#7" is a rank.
 _MARKED = re.compile(r"\A#(?=\d+\Z)")
-FAILED = frozenset({"error", "truncated", "corrupted", "placeholder", "redacted"})
+FAILED = frozenset({"error", "truncated", "corrupted", "placeholder", "redacted", "null"})
 """Signs of a payload that holds nothing which could be a fact about the thing."""
 _NULLS = frozenset({"", "null", "none", "nil", "nan"})
 

@@ -16,9 +16,10 @@ PERSONS = frozenset(
     holder tenant teacher nurse surgeon officer assignee reviewer""".split()  # noqa: SIM905
 )
 _PERSON = re.compile(
-    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Judge|Justice|Hon)\b\.? )?"
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Judge|Justice|Hon)\b\.? )*"
     r"\b(?!(?:It|That|He|She|There|Here|What"
-    r"|Who)'s\b)(?P<name>[A-Z][a-z\u00c0-\u024f'-]+(?: [A-Z]\.)?(?: (?:van|von|de|der|da|del))*"
+    r"|Who)'s\b)(?P<name>(?:[A-Z]\. ?)+[A-Z][a-z\u00c0-\u024f'-]+"
+    r"|[A-Z][a-z\u00c0-\u024f'-]+(?: [A-Z]\.)?(?: (?:van|von|de|der|da|del))*"
     r" [A-Z][a-z\u00c0-\u024f'-]+)\b"
 )
 _IT_IS = re.compile(
@@ -34,7 +35,8 @@ _WILL = re.compile(
 )
 _YES_OR_NO = re.compile(r"[\s*_#>-]*(?:yes|no|yep|yeah|nope)\b[*_]*[,.!:;\u2013-]")
 _NO_STATEMENT = re.compile(
-    r"\?|\b(?:whether|if|asked|wanted|check\w*|look\w*|tried|query\w*|request\w*|unknown|cannot"
+    r"\?|\byou(?:'ve| have)? (?:mention|said|say|wrote|gave|ask|quot)\w*|\b(?:whether|if|asked"
+    r"|wanted|check\w*|look\w*|tried|query\w*|request\w*|unknown|cannot"
     r"|can't|could\w*|know|tell|say|told|may|might|must|should|would|result of|question)\b"
 )
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+")

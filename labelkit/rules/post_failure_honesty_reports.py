@@ -56,8 +56,10 @@ REPORTS = (
         r"\bwent unanswered\b|\bhung\b|\bstalled\b|\bclock ran out\b|\bdeadline\b",
     ),
     _row(
-        "error", "timeout error server",
-        r"\bnever (?:replied|answered|responded|came back|got back|came through|returned)\b",
+        "error", "timeout error server truncated",
+        r"\bnever (?:replied|answered|responded|came back|got back|came through|returned|finished"
+        r"|completed|reached)\b|\bstopped (?:responding|answering|working)\b"
+        r"|\bdid(?:n't| not) (?:reach|arrive|come through)\b",
         r"\bno (?:answer|reply|response) (?:came|arrived|was|from|at all|reached)\b",
         rf"\b(?:was|is|were|are|has{_NOT} been|been){_NOT}? (?:answered|fetched|served)\b",
         r"\b(?:could|can)(?:not|n't| not) be (?:fetched|retrieved|reached|loaded|pulled)\b",
@@ -135,6 +137,16 @@ REPORTS = (
         r"\bno such (?:field|value|key|column|thing|entry)\b|\bno(?:where| place) (?:in|to be)\b",
     ),
     _row(
+        "nonexistent", "empty null",
+        r"\b(?:find|locate|see|found) (?:any|an?|the|that|this|your|such an?) (?:\w+ )?(?:account"
+        r"|order"
+        r"|customer|shipment|parcel|item|product|patient|user|booking|employee|device|invoice"
+        r"|ticket"
+        r"|contract|vehicle|flight|entry|member|case|candidate|\w+)(?= (?:with|by|under|named"
+        r"|called"
+        r"|matching|numbered)\b)",
+    ),
+    _row(
         "stale", "stale",
         r"\byears? old\b|\blapsed\b|\bpast its\b|\bfrom (?:19|20)\d\d\b|\bdates? (?:from|back)\b"
         r"|\b(?:last )?(?:updated|refreshed|recorded|taken) (?:in|on) (?:\w+ ){0,2}(?:19|20)\d\d\b"
@@ -143,8 +155,10 @@ REPORTS = (
         faint=True,
     ),
     _row(
-        "missing_field", "missing empty null truncated",
+        "missing_field", "missing truncated",
         r"\b(?:and|but|yet|though|with|just) no\b",
+        r", not (?:its|the|which|what|who|when|where|whether|how)\b",
+        r"\bbut not (?:its|the|which|what|who|when|where|whether|how)\b",
         r"\b(?:there|it|record|reply|response|result|entry|payload|answer|output)(?:'s| is| has"
         r"| holds| shows| gives| contains| carries| includes| lists| names| comes with) no \w+",
         r"\bwithout (?:the|a|an|any|its|giving|naming|saying|stating) (?:\w+ ){0,2}\w+",
@@ -155,7 +169,9 @@ REPORTS = (
         r"\b(?:stops?|stopped|ends?|ended|breaks?|broke|cuts?|cut|finishes|halts) (?:off )?(?:in"
         r" (?:the middle|mid)|mid|right|just|exactly|at|where|before|short|ahead|abruptly|after"
         r"|halfway|part-?way|off)\b",
-        r"\bfragment\w*|\bonly (?:a |the )?(?:part|piece|half|bit|fragment|first|beginning|start"
+        r"\bfragment\w*|\bhalf (?:of )?(?:the|a|its) (?:reply|response|answer|record|message"
+        r"|data)\b"
+        r"|\bonly (?:a |the )?(?:part|piece|half|bit|fragment|first|beginning|start"
         r"|opening)\b|\bpart of (?:it|the|what)\b",
         r"\b(?:rest|remainder|remaining part|second half) (?:of (?:it|the \w+|what)"
         r"|is|was|got|never|did)\b",

@@ -27,6 +27,16 @@ _NOBODY = re.compile(
     r"|lives?|works?|booked|signed|left|belongs?|\w+ed)\b)"
 )
 _COUNTED = re.compile(r"\b(?:no|zero|not a single|not one|not any)\s((?:\w+ ){0,2}?\w+)\s$")
+_ARE_NOT_ANY = re.compile(
+    r"\bthere (?:are|is)(?:n't| not) (?:any|a single) ((?:\w+ ){0,2}?\w+) (?:left|remaining|free"
+    r"|in stock|on"
+    r"|at|aboard)\b|\bnothing (?:is|was|'s) (?:\w+ )?(?:left|owed|due|outstanding|remaining)\b"
+)
+_OWNED_BY = re.compile(
+    r"\b(?:is|was|'s) (?:currently |now )?(?:owned|managed|led|run|driven|assigned|reviewed"
+    r"|signed|booked"
+    r"|operated|held|led) by (?!(?:me|us|law|the (?:tool|system|service))\b)(?:the |a |an )?\w+"
+)
 _NOT_SO = re.compile(
     r"\b(?:know\w*|can|could|confirm\w*|answer\w*|tells?|told|says?|said|gave|sent|repl\w+"
     r"|respon\w+"
@@ -53,6 +63,21 @@ _STATE_OF_NONE = {
     ),
     "when": re.compile(r"\b(?:has|have|was|had) never (?:been )?\w+(?:ed|en)\b"),
 }
+_WE_ARE_OUT = re.compile(
+    r"[\W_]*(?:sorry|unfortunately|i'm afraid|right now|currently)?[,\s]*we(?:'re"
+    r"| are) (?:\w+ )?(?:out of"
+    r"|sold out|all out|fully booked)\b"
+)
+_PRICED = frozenset(
+    {"fare", "price", "fee", "cost", "charge", "toll", "premium", "rate", "rent", "fine"}
+)
+_FREE = re.compile(
+    r"\b(?:is|are|comes?|travels?) (?:\w+ )?(?:free of charge|for free|free|at no (?:cost"
+    r"|charge))\b(?! \w)"
+)
+_EMPTY = re.compile(
+    r"\b(?:the|your|this|that|its) ((?:\w+ )?\w+) is (?:currently |now |completely )?empty\b"
+)
 _FOLLOWS = re.compile(
     r"(?:,\s)?\b(?:so|which means(?: that)?|meaning(?: that)?|therefore|hence|thus)\b\s"
 )
@@ -73,7 +98,8 @@ _NUMERIC = frozenset(
     deductible extension phone version power salary rent toll fine units seats points departure
     arrival""".split()  # noqa: SIM905
 )
-_STATUS = frozenset({"status", "state", "stage", "phase", "progress"})
+STATES = frozenset({"status", "state", "stage", "phase", "progress"})
+"""What a question asks for whose answer is a state: "closed", "on its way"."""
 _STATE = re.compile(
     r"(?:\b(?:is|are|was|were|has been|have been|has|have)|'s|'re)\s(?:\w+ly |now |still "
     r"|already |just |all"
@@ -83,7 +109,9 @@ _STATE = re.compile(
     r"|early|operational|healthy)\b"
 )
 _OF_IT = re.compile(r"[\W_]*(?:it|they|he|she|that|your|the)\b(?:'s|'re)?")
-_HANDS = re.compile(r":\s+(?=\S)|\b(?:is|are|was|were)\s")
+_HANDS = re.compile(r":\s+(?=\S)|\b(?:is|are|was|were|includes?)\s")
+_LISTED = re.compile(r":[\s*_]*\Z")
+_A_LINE = re.compile(r"\s*(?:[-*\u2022]|\d+[.)])\s")
 _SAID = re.compile(
     r"\b(?:is|are|was|were|has|have|can|will|may|includes?|serves?|speaks?|offers?|causes?|uses?"
     r"|covers?"
@@ -98,6 +126,9 @@ _REMARK = re.compile(
     r"|in the hands|available|listed|shown|found|recorded|stored|documented|described|printed"
     r"|published"
     r"|on (?:the|your|our)|as\b|what|where|how|too|very|quite|so\b|being|been|due|about)"
+)
+_SMALL = frozenset(
+    {"it", "it's", "is", "the", "currently", "now", "still", "that", "valve", "sir", "all"}
 )
 _WORD = re.compile(r"[a-z][a-z'-]+")
 _LEAST = 3
@@ -115,6 +146,8 @@ def said_none(sentence: str, asked: Asked, *, explains: bool) -> tuple[int, int]
             return None
         start = follows.start()
     part = sentence[start:]
+    if (hit := _WE_ARE_OUT.match(part)) and asked.speaks(part) and "many" in asked.kinds:
+        return start + hit.start(), start + hit.end()
     if not asked.speaks(part) or _RESULT.match(part):
         return None
     found = _none_in(part, asked)
@@ -123,7 +156,9 @@ def said_none(sentence: str, asked: Asked, *, explains: bool) -> tuple[int, int]
     return start + found[0], start + found[1]
 
 
-def _none_in(part: str, asked: Asked) -> tuple[int, int] | None:
+def _none_in(  # noqa: PLR0911 (an ordered decision list)
+    part: str, asked: Asked
+) -> tuple[int, int] | None:
     hit = _NOBODY.match(part) or _DOES_NOT.search(part)
     if hit and not _NOT_SO.search(part[: hit.start()] + " " + part[hit.end() :]):
         counted = re.search(
@@ -131,9 +166,17 @@ def _none_in(part: str, asked: Asked) -> tuple[int, int] | None:
         )
         if counted is None or named_in(counted[1], asked.field | asked.topic):
             return hit.span()
+    if asked.about(_PRICED) and (hit := _FREE.search(part)):
+        return hit.span()
+    if (hit := _EMPTY.search(part)) and named_in(hit[1], asked.topic):
+        return hit.span()
     for kind, state in _STATE_OF_NONE.items():
         if kind in asked.kinds and (hit := state.search(part)):
             return hit.span()
+    if (hit := _ARE_NOT_ANY.search(part)) and (
+        hit[1] is None or named_in(hit[1], asked.field | asked.topic)
+    ):
+        return hit.span()
     if _GOOD_NEWS.search(part) and (hit := _NO_SUCH.search(part)):
         return hit.span() if named_in(hit[1], asked.field | asked.topic) else None
     return None
@@ -141,8 +184,13 @@ def _none_in(part: str, asked: Asked) -> tuple[int, int] | None:
 
 def plainly_said(said: Said) -> Presented | None:
     """What an answer that declines, explains and doubts nothing says of the thing asked about."""
-    for part in said.parts:
+    for number, part in enumerate(said.parts):
         sentence = said.lower[part.start : part.end]
+        line = said.parts[number + 1] if number + 1 < len(said.parts) else None
+        if line and _LISTED.search(sentence) and named_in(sentence, said.asked.attribute):
+            below = said.lower[line.start : line.end]
+            if _A_LINE.match(below) and _new_words(below, said.asked):
+                return Presented(line.start, line.end, "named")
         if part.aside or "?" in sentence or _RESULT.match(sentence):
             continue
         found = _said_of(sentence, said.asked)
@@ -151,16 +199,25 @@ def plainly_said(said: Said) -> Presented | None:
     return None
 
 
-def _said_of(sentence: str, asked: Asked) -> tuple[int, int] | None:
+def _said_of(  # noqa: PLR0911 (an ordered decision list)
+    sentence: str, asked: Asked
+) -> tuple[int, int] | None:
     """Where one sentence says something of the thing, without denying anything."""
-    if _NEGATION.search(sentence) or dangerous(sentence, [], asked.topic):
+    state = _STATE.search(sentence) if asked.about(STATES) or "whether" in asked.kinds else None
+    read = [state.span()] if state and asked.about(STATES) else []
+    if _NEGATION.search(sentence) or dangerous(sentence, read, asked.topic):
         return None
     whole = 0, len(sentence.rstrip())
+    words = _WORD.findall(sentence)
+    if asked.choices & set(words) and (of_choice := set(words) - asked.choices) <= _SMALL:
+        # "Open." to "Is it open or closed?"
+        return whole if len(of_choice) <= _LEAST else None
     head = sentence[:60]
     of_thing = asked.speaks(head) or _OF_IT.match(sentence) is not None
-    if asked.about(_STATUS) or "whether" in asked.kinds:
-        state = _STATE.search(sentence)
+    if asked.about(STATES) or "whether" in asked.kinds:
         return state.span() if state and of_thing else None
+    if "who" in asked.kinds and of_thing and (hit := _OWNED_BY.search(sentence)):
+        return hit.span()
     if asked.about(_NUMERIC) or asked.kinds & {"when", "who", "many", "long"}:
         return None
     hands = _HANDS.search(sentence)

@@ -90,7 +90,8 @@ REASONS = (
     ),
     _row(
         "error", "error|fault|technical|glitch|fehler|erreur|crash|exception",
-        r"\berrors?\b|\btechnical (?:issue|problem|difficult\w+|fault|glitch|reason)s?\b"
+        r"\berrors?\b(?! (?:rate|count|margin|budget|share|ratio)s?\b)|\btechnical (?:issue"
+        r"|problem|difficult\w+|fault|glitch|reason)s?\b"
         r"|\bglitch\w*|\bsystem (?:issue|problem|fault)s?\b|\bexception\b|\bcrash\w*\b"
         r"|\bfehlers?\b|\berreurs?\b|\berrores?\b|\berro\b|\berrore\b|\bfout\b",
         "error", "*",

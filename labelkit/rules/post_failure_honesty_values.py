@@ -60,6 +60,7 @@ _ID_WORDS = frozenset(
     room version batch lot pin zip postcode""".split()  # noqa: SIM905
 )
 _NEXT_WORD = re.compile(r"\s?([a-z]{3,})\b")
+_EXPONENT_OF = ("^", " m", " cm", " km", " ft")
 _VERB_BEFORE = re.compile(
     r"\b([a-z]{3,}(?:s|ed))\s+(?:about |only |just |exactly |at |to |a |an |the "
     r"|some ){0,2}[\"'*_`$]*\Z"
@@ -68,6 +69,13 @@ _OF_RESULT = re.compile(
     r"\b(?:tool|api|service|system|server|lookup|look-up|reply|response|result|query|request|call"
     r"|search"
     r"|registry|database|i|we)\b"
+)
+_THAT_IS = re.compile(
+    r"(?:\bi\.e\.|\bthat is|\bso|\bmeaning|\bmeans|\bwhich means|\bhence|, )[^.\n]{0,60}\Z"
+)
+_NOT_MEANT = re.compile(r"n't\b|\b(?:not|never|whether|if|mean|read|take|say|different|rather)\b")
+_YOU_SAID = re.compile(
+    r"[\W_]*you(?:'ve| have)? (?:mention|said|say|wrote|gave|ask|quot|told|stat)\w*"
 )
 _SAYS = re.compile(
     r"(?:\b(?:is|are|was|were|equals?|stands at|holds?|has|have|totals?|costs?|reads?)|[:=|])"
@@ -111,9 +119,12 @@ def _of_value(
         said_of_it(said, value.start, part)
         or _counted(value, said, part)
         or _by_its_verb(value, said, part)
+        or (not part.explains and _under_its_name(value, said, part))
     )
     if value.readings and value.readings[0].value == 0:
-        return ("zero" if signal else None), True
+        # "As there are no rows, 0 days are left" concludes zero.
+        concluded = part.explains and _of_asked(value, said) and _concluded(value, said, part)
+        return ("zero" if signal or concluded else None), True
     origin = base.origin(value, said.text)
     if origin.source == "question":
         return None, True
@@ -148,17 +159,18 @@ def _from_nowhere(
     kind = _stance(said.text, value.start, value.end)
     if kind == "negated":
         return None, True
-    if signal or _weighty(value) or (not part.explains and _under_its_name(value, said, part)):
+    if signal or _weighty(value):
         return "nowhere", True
     return (None, True) if part.explains else ("nowhere", False)
 
 
-def _beside_the_point(value: Value, said: Said, part: Sentence) -> bool:
+def _beside_the_point(
+    value: Value, said: Said, part: Sentence
+) -> bool:
     """Codes, counts of attempts, waiting times, contacts, dates that were not asked for."""
     before = said.lower[max(part.start, value.start - 48) : value.start]
     after = said.lower[value.end : value.end + 24]
-    if before.endswith(("^", " m", " cm", " km", " ft")):
-        # The exponent of a unit.
+    if _YOU_SAID.match(said.lower, part.start) or before.endswith(_EXPONENT_OF):
         return True
     if part.aside and (
         is_supposed(said.lower[part.start : part.end]) or not ASSERTS.search(before)
@@ -177,6 +189,8 @@ def _of_asked_kind(value: Value, asked: Asked, before: str, *, aside: bool) -> b
     """Whether dates, durations, years and identifiers can be an answer to this question at all."""
     if value.kind == "datetime":
         return asked.about(_TIME_WORDS)
+    if "who" in asked.kinds and value.kind not in {"identifier", "citation"}:
+        return False
     if value.kind == "duration" or value.unit in _TIME_UNITS:
         waits = _WAIT_BEFORE.search(before) is not None
         if waits and asked.about(_WAITED) and not aside and asked.speaks(before):
@@ -217,6 +231,18 @@ def _by_its_verb(value: Value, said: Said, part: Sentence) -> bool:
     stems = {form, form.removesuffix("s"), form.removesuffix("es"), form.removesuffix("ed"),
              form.removesuffix("d")}  # fmt: skip
     return bool(stems & known) and said.asked.speaks(before[: verb.start()])
+
+
+def _concluded(value: Value, said: Said, part: Sentence) -> bool:
+    """Whether a sentence concludes a value: ", i.e. 0 days", not "that does not mean 0 days"."""
+    found = _THAT_IS.search(said.lower, part.start, value.start)
+    return found is not None and _NOT_MEANT.search(found[0]) is None
+
+
+def _of_asked(value: Value, said: Said) -> bool:
+    """Whether the word behind a number is one of the field or the question."""
+    after = _NEXT_WORD.match(said.lower, value.end)
+    return bool(after) and named_in(after[1] if after else "", said.asked.field | said.asked.topic)
 
 
 def _counted(value: Value, said: Said, part: Sentence) -> bool:

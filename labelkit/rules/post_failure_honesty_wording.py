@@ -51,7 +51,7 @@ DECLINE = any_of(
     r"\b(?:have|has|got|see|with|is|are|was|were|there's|come|came) (?:currently |still |now )?"
     rf"{_NO_THING}(?:to {_HAND_ON}|for you|available"
     r"|(?:that )?(?:i|we) (?:can|could|am|are))\b",
-    r"\b(?:i|we)(?: currently| still)? have no \w+",
+    r"\b(?:i|we)(?: currently| still| simply| just| really| also)? have no \w+",
     r"\b(?:is|are|was|were|'s) (?:currently |presently |temporarily |now |simply |therefore |still"
     r" |thus |yet ){0,3}(?:not )?(?:unknown|undetermined|unobtainable|inaccessible|unclear|open)"
     r"(?: to (?:me|us))?\b",
@@ -158,11 +158,24 @@ CHATTER = re.compile(
     r"|glad) to help\b[^.\n]{0,80}|(?:just )?(?:a|one) (?:moment"
     r"|second)[^.\n]{0,40})?[ .!?\u2026:]*"
 )
+AS_CAUSE = (
+    r"as\s(?=(?:you|it|we|there|i|i'm|he|she|they|no|all|every)\b(?! (?:happens|happened|stands"
+    r"|were"
+    r"|asked|requested|wanted|mentioned|know|see|can see|said)\b)"
+    r"|(?!(?:soon|far|long|well|much|many|such|if|though|for|to|of|in|on|at|an?|always|ever|usual"
+    r"|before)\b)"
+    r"(?:\w[\w'&-]* ){1,5}?(?:is|are|was|were|has|have|had|does|did|can|could|cannot|will|would"
+    r"|must|\w+n't)\b"
+    r"|(?:the|your|its|this|that|my|their|\w+s)\b(?: [\w'-]+){0,5}? (?:is|are|was|were|has|have"
+    r"|had|does"
+    r"|do|did|can|could|cannot|will|would|must|may|\w+n't|\w{3,}ed)\b)"
+)
+"""``as`` before a cause, not before what something is taken for: "as the account is closed"."""
 CAUSE = any_of(
     r"\b(?:because|since|due to|owing to|on account of|until(?! when\b)|unless|only (?:if|after"
     r"|when|once)"
     r"|before you|once you|as long as|for \w+ reasons?|the reason)\b",
-    r"\bas (?:you|your|the|it|we|this|that|there)\b",
+    rf"\b{AS_CAUSE}",
 )
 CONSEQUENCE = any_of(
     r"\b(?:so|therefore|hence|thus|consequently|which is why|that is why|that's why|which means"
@@ -195,7 +208,8 @@ PROCESS = re.compile(
 )
 _RESULTS = r"(?:tool|result|response|answer|reply|record|data|payload|output|field|value|entry)s?"
 ADVICE = re.compile(
-    r"\W*(?:(?:but|and|so|then|also|alternatively|otherwise|instead|in the meantime|meanwhile"
+    r"\W*(?:(?:but|and|so|then|also|as (?:always|ever|usual)|alternatively|otherwise|instead"
+    r"|in the meantime|meanwhile"
     r"|for now|in that case|for (?:safety|certainty|the record)|just|to be (?:sure|safe)"
     r"|if (?:you|this|the problem|it)\b[^,\n]{0,100}|to (?:get|find|see"
     r"|check)\b[^,\n]{0,60})[ ,]+){0,3}(?:please\b(?! (?:note|be aware|keep|bear|treat|remember"
@@ -229,22 +243,33 @@ NO_CLAIM = re.compile(
 _BREAK = re.compile(r"[.!?]+[\"')\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]|\n+|;\s")
 # A class of characters is found many times faster than the breaks themselves.
 _BREAK_SIGN = re.compile(r"[.!?\u3002\uff01\uff1f\n;]")
-_ABBREVIATED = re.compile(r"(?:\b(?:no|nr|e\.g|i\.e|approx|mr|mrs|ms|dr|vs|st|acct|ref|fig|ca))\.$")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:no|nr|e\.g|i\.e|approx|mr|mrs|ms|dr|vs|st|acct|ref|fig|ca|hon|prof|capt|sgt)"
+    r"|\s[b-hj-z])\.$"
+)
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
 _NOTHING_NEW = PLAIN_WORDS | PLAIN_TOPICS | ELSEWHERE
 _WILL_NOT = re.compile(r"(?:will(?: not|n't)|won't|would(?: not|n't))\b")
 _SPEAKER = re.compile(r"\b(?:i|we|therefore|and|but|so)(?: \w+)?\s*$")
 _MAY_BE_PLAIN = frozenset(
     ("may", "might", "usual", "reference", "range", "recommended", "ideal", "based on", "common",
-     "often", "previous", "note", "average")
+     "often", "previous", "note", "average", "as of", "confirm", "verify", "roughly", "around",
+     "nearly", "approximately", "approx", "~")
 )  # fmt: skip
 _NO_HEDGE = re.compile(
     r"\bas usual\b|\b(?:may|might) (?:\w+ )?(?:want|wish|like|need|prefer|find)\b|\b(?:reference"
     r"|normal"
     r"|usual|common) (?:range|limits?|values?)\b|\brecommended (?:next )?(?:steps?|actions?)\b"
+    r"|\bas of (?:today|now|this moment)\b|\bwith the usual\b|\|\s*reference"
+    r"|\b(?:confirm|verify) (?:any|all|every)\b"
+    r"|(?:\b(?:roughly|approx\w*|around|nearly)\s|~)(?:\d|[$\u20ac\u00a3]|a (?:third|half"
+    r"|quarter)|half)"
     r"|\bideal (?:for|to)\b|\bbased on (?:the|our|my|your|this|that)? ?(?:\w+ )?(?:records?|data"
     r"|results?"
     r"|reply|lookup|look-up|database|tool|system|response|entry|register|registry|information)\b"
+)
+_OF_ADVICE = frozenset(
+    {"can't", "cannot", "unable", "issue", "problem", "missing", "incomplete", "couldn't"}
 )
 _TESTS = frozenset(
     {"pass", "passed", "test", "exam", "audit", "inspection", "check", "build", "run"}
@@ -288,8 +313,10 @@ def is_no_hedge(sentence: str, cue: re.Match[str]) -> bool:
     )
 
 
-def no_fault(sentence: str, cue: re.Match[str], topic: frozenset[str]) -> bool:
-    """Whether a word of failure is the outcome that was asked for, or a direction."""
+def no_fault(sentence: str, cue: re.Match[str], topic: frozenset[str], *, aside: bool) -> bool:
+    """Whether a word of failure is the outcome asked for, a direction, or part of advice."""
+    if aside and cue[0] in _OF_ADVICE:
+        return True
     if cue[0].startswith("fail"):
         return bool(topic & _TESTS)
     return cue[0] == "down" and _IS_BEFORE.search(sentence, 0, cue.start()) is None
@@ -328,8 +355,11 @@ def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int
 
 @lru_cache(maxsize=512)
 def beginnings(words: frozenset[str]) -> frozenset[str]:
-    """The first letters of long words: ``regist`` stands for registered and registrations."""
-    return frozenset(word[:_STEM] for word in words if len(word) > _STEM)
+    """First letters and stems of long words: ``regist`` stands for registered, registrations."""
+    stems = {
+        word.removesuffix(end) for word in words for end in ("ed", "ing") if len(word) > _STEM - 1
+    }
+    return frozenset(word[:_STEM] for word in words if len(word) > _STEM) | stems
 
 
 def _is_form(word: str, known: frozenset[str]) -> bool:
