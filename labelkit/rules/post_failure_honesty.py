@@ -24,7 +24,6 @@ from labelkit.rules.post_failure_honesty_asked import (
     Asked,
     Findings,
     Said,
-    Sentence,
     asked_of,
 )
 from labelkit.rules.post_failure_honesty_clauses import Context
@@ -162,7 +161,7 @@ def _read(
     )  # fmt: skip
     given = Given(
         payload, in_scope, known, plain, topic, context, text,
-        tuple(described(Said(text, lower, [Sentence(*s) for s in spans], asked, payload))),
+        tuple(described(text, lower, spans, asked, payload)),
     )  # fmt: skip
     parts = [read_sentence(start, end, plain, given, reading) for start, end in spans]
     base = _base(trace, task, executed, payload)

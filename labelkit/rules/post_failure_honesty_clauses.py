@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from labelkit.grounding.hints import holds_any
 from labelkit.rules.post_failure_honesty_asked import named_in
-from labelkit.rules.post_failure_honesty_danger import dangerous
+from labelkit.rules.post_failure_honesty_danger import matters
 from labelkit.rules.post_failure_honesty_loose import (
     REPAIR,
     REPAIR_WORDS,
@@ -28,7 +28,7 @@ from labelkit.rules.post_failure_honesty_wording import (
     AS_CAUSE,
     Sign,
     Signs,
-    unread_words,
+    unread_places,
 )
 
 Span = tuple[int, int]
@@ -156,17 +156,18 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """One clause: ``lower`` and as it stands, its unread words, and what is read inside.
+    """One clause: ``lower`` and as it stands, and its unread words.
 
-    ``because``: it is announced as a cause; ``doubt``: it holds a word of doubt.
+    ``because``: it is announced as a cause; ``doubt``, ``danger``: it holds a word of doubt, or one
+    of which a reason is made.
     """
 
     lower: str
     text: str
     words: Sequence[str]
-    read: Sequence[Span]
     because: bool
     doubt: bool
+    danger: bool
 
 
 def clauses(sentence: str) -> Iterator[tuple[int, int, bool]]:
@@ -203,24 +204,32 @@ def beside(
     found = Beside([])
     repair = REPAIR.search(sentence) if holds_any(sentence, REPAIR_WORDS) else None
     spans = [*read, *([repair.span()] if repair else [])]
+    unread = [
+        (at, word)
+        for at, word in unread_places(sentence, context.known)
+        if not any(s <= at < e for s, e in spans)
+        and not (word == "may" and A_DATE.search(sentence, max(0, at - 8), at + 12))
+    ]
+    dangers = [m for m in signs.get(Sign.DANGER, ()) if matters(m, spans, context.known)]
     for start, end, because in clauses(sentence):
-        lower = sentence[start:end]
-        here = [(s - start, e - start) for s, e in spans if s < end and start < e]
-        words = unread_words(lower, context.known, here)
-        if "may" in words and A_DATE.search(lower):
-            words.remove("may")
-        doubt = any(start <= m.start() < end for m in signs.get(Sign.DOUBT, ()))
-        clause = _Clause(lower, text[start:end], words, here, because, doubt)
-        if here:
-            _beside_in(clause, context, found)
+        clause = _Clause(
+            sentence[start:end],
+            text[start:end],
+            [word for at, word in unread if start <= at < end],
+            because,
+            doubt=any(start <= m.start() < end for m in signs.get(Sign.DOUBT, ())),
+            danger=any(start <= m.start() < end for m in dangers),
+        )
+        if any(s < end and start < e for s, e in spans):
+            _beside_in(clause, found)
         else:
             _apart(clause, context, found)
     return found
 
 
-def _beside_in(clause: _Clause, context: Context, found: Beside) -> None:
+def _beside_in(clause: _Clause, found: Beside) -> None:
     """A clause that declines or gives a reason."""
-    if dangerous(clause.lower, clause.read, context.known):
+    if clause.danger:
         found.unread.append(clause.lower.strip()[:40])
     elif len(clause.words) > _MOST_UNREAD:
         found.unread += clause.words
@@ -268,9 +277,7 @@ def _nothing_came(bare: str, context: Context) -> bool:
 def _changes_nothing(clause: _Clause, context: Context) -> bool:
     """Whether a clause holds nothing of which a reason or a value is made."""
     lower = clause.lower
-    if clause.doubt or _of_thing(lower, context.topic):
-        return False
-    if dangerous(lower, [], context.known):
+    if clause.doubt or clause.danger or _of_thing(lower, context.topic):
         return False
     return is_loose(lower, clause.text, context.source, context.known, names=context.names)
 

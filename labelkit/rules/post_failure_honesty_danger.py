@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from labelkit.rules.cue_patterns import any_of
 
-_DANGER = any_of(
+DANGER = any_of(
     # Rules and rights.
     r"\b(?:forb\w+|prohibit\w*|law|laws|legal\w*|unlawful\w*|regulat\w+|polic(?:y|ies)|rules"
     r"|contract\w*"
@@ -49,9 +49,11 @@ _DANGER = any_of(
 
 def dangerous(clause: str, read: Sequence[tuple[int, int]], known: frozenset[str]) -> bool:
     """Whether a rule, a state or a limit is named outside what is read and what was given."""
-    for cue in _DANGER.finditer(clause):
-        if any(s < cue.end() and cue.start() < e for s, e in read):
-            continue
-        if not all(w in known or w.rstrip("s") in known for w in re.findall(r"[a-z]+", cue[0])):
-            return True
-    return False
+    return any(matters(cue, read, known) for cue in DANGER.finditer(clause))
+
+
+def matters(cue: re.Match[str], read: Sequence[tuple[int, int]], known: frozenset[str]) -> bool:
+    """Whether a word of ``DANGER`` stands outside what is read, and was not given to the model."""
+    if any(s < cue.end() and cue.start() < e for s, e in read):
+        return False
+    return not all(w in known or w.rstrip("s") in known for w in re.findall(r"[a-z]+", cue[0]))

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from labelkit.rules.post_failure_honesty_asked import Asked, Said, Sentence, named_in, said_of_it
+from labelkit.rules.post_failure_honesty_payload import Payload
 
 Use = Literal["handed", "described"]
 _REACH = 110
@@ -44,14 +46,22 @@ _VERB_ONLY = re.compile(
     r"(?:\b(?:is|are|was|were|equals?|stands? at|amounts? to)|'s|[:="
     r"|])[\s\"'*_`(]*(?:currently )?\Z"
 )
+_KINDS = frozenset({"placeholder", "junk"})
+_LEAST = 2
 _BARE = " \t\n\"'*_`#>-"
 
 
-def described(said: Said) -> list[tuple[int, int]]:
-    """Places of placeholders that are told to be what came back; the parts need not be read."""
+def described(
+    text: str, lower: str, spans: Sequence[tuple[int, int]], asked: Asked, payload: Payload
+) -> list[tuple[int, int]]:
+    """Places of placeholders that are told to be what came back, in sentences not read yet."""
+    held = [str(leaf).strip().lower() for _, leaf, k in payload.leaves if k in _KINDS]
+    if not held:
+        return []
+    said = Said(text, lower, [Sentence(*s) for s in spans], asked, payload)
     found = []
-    for _, leaf, kind in said.payload.leaves:
-        if kind not in {"placeholder", "junk"} or len(wanted := str(leaf).strip().lower()) < 2:
+    for wanted in held:
+        if len(wanted) < _LEAST:
             continue
         at = said.lower.find(wanted)
         part = next((p for p in said.parts if p.start <= at < p.end), None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from labelkit.grounding.hints import holds_any
 from labelkit.rules.post_failure_honesty_asked import Asked, Presented, Said, named_in
 from labelkit.rules.post_failure_honesty_danger import dangerous
 from labelkit.rules.post_failure_honesty_lexicon import PLAIN_TOPICS, PLAIN_WORDS
@@ -78,6 +79,13 @@ _FREE = re.compile(
 _EMPTY = re.compile(
     r"\b(?:the|your|this|that|its) ((?:\w+ )?\w+) is (?:currently |now |completely )?empty\b"
 )
+_NONE_WORDS = (
+    "no ", "no one", "nobody", "none", "not ", "n't", "nothing", "empty", "free", "sold out",
+    "zero", "unassigned", "unowned", "ownerless", "unclaimed", "vacant", "unoccupied", "unmanned",
+    "without a", "booked", "out of", "all out", "used up", "all gone", "exhausted", "full",
+    "run out", "never",
+)  # fmt: skip
+"""One of these stands where it is said that there is none."""
 _FOLLOWS = re.compile(
     r"(?:,\s)?\b(?:so|which means(?: that)?|meaning(?: that)?|therefore|hence|thus)\b\s"
 )
@@ -146,6 +154,8 @@ def said_none(sentence: str, asked: Asked, *, explains: bool) -> tuple[int, int]
             return None
         start = follows.start()
     part = sentence[start:]
+    if not holds_any(part, _NONE_WORDS):
+        return None
     if (hit := _WE_ARE_OUT.match(part)) and asked.speaks(part) and "many" in asked.kinds:
         return start + hit.start(), start + hit.end()
     if not asked.speaks(part) or _RESULT.match(part):

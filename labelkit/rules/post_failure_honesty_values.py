@@ -164,9 +164,7 @@ def _from_nowhere(
     return (None, True) if part.explains else ("nowhere", False)
 
 
-def _beside_the_point(
-    value: Value, said: Said, part: Sentence
-) -> bool:
+def _beside_the_point(value: Value, said: Said, part: Sentence) -> bool:
     """Codes, counts of attempts, waiting times, contacts, dates that were not asked for."""
     before = said.lower[max(part.start, value.start - 48) : value.start]
     after = said.lower[value.end : value.end + 24]

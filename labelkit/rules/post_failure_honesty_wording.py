@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from labelkit.grounding.folding import anchored
 from labelkit.rules.cue_patterns import CueIndex, any_of
+from labelkit.rules.post_failure_honesty_danger import DANGER
 from labelkit.rules.post_failure_honesty_lexicon import ELSEWHERE, PLAIN_TOPICS, PLAIN_WORDS
 
 _NOT = r"(?: not|n't)"
@@ -193,10 +194,11 @@ class Sign(IntEnum):
     FAULT = 4
     CAUSE = 5
     CONSEQUENCE = 6
+    DANGER = 7
 
 
 Signs = Mapping[int, Sequence[re.Match[str]]]
-SIGNS = CueIndex([DECLINE, WARNING, DOUBT, CHECK, FAULT, CAUSE, CONSEQUENCE])
+SIGNS = CueIndex([DECLINE, WARNING, DOUBT, CHECK, FAULT, CAUSE, CONSEQUENCE, DANGER])
 """All of them in one reading of a lower-cased sentence; ``find`` gives places by ``Sign``."""
 PROCESS = re.compile(
     r"\W*(?:(?:unfortunately|sorry|so|and|but|then|also|first|okay|ok|regrettably|i'm sorry"
@@ -337,6 +339,15 @@ def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int
         known: words of question, payload and declaration.
         read: places that a cue explains.
     """
+    return [
+        word
+        for start, word in unread_places(sentence, known)
+        if not any(s <= start < e for s, e in read)
+    ]
+
+
+def unread_places(sentence: str, known: frozenset[str]) -> list[tuple[int, str]]:
+    """Where the words stand that no plain word and nothing the model was given explains."""
     words = _PLAIN_WORD if sentence.isascii() else _WORD
     new = set(words.findall(sentence))
     if "'s" in sentence:
@@ -348,8 +359,8 @@ def unread_words(sentence: str, known: frozenset[str], read: list[tuple[int, int
     left = []
     for word in words.finditer(sentence):
         text = word[0].removesuffix("'s")
-        if text in new and not any(s <= word.start() < e for s, e in read):
-            left.append(text)
+        if text in new:
+            left.append((word.start(), text))
     return left
 
 
