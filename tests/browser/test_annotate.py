@@ -17,7 +17,7 @@ from labelkit.store import Store
 from labelkit.store.labels import labels_of
 from labelkit.store.raters import raters
 from labelkit.workflows.review.samples import Wanted, draw
-from tests.browser.conftest import serving, visiting
+from tests.browser.conftest import PATIENCE_S, serving, visiting
 from tests.browser.reviewing import AtDesk, Workplace, at_desk, furnish
 
 pytestmark = pytest.mark.browser
@@ -253,7 +253,8 @@ def test_a_draft_reaches_the_server_and_another_browser(
 
 def wait_for_draft(place: Workplace, text: str, desk: AtDesk) -> None:
     """Wait until the store holds a draft with this text."""
-    for _ in range(200):
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
         with Store.open(place.url) as store, store.reading() as connection:
             bodies = [row[0] for row in connection.exec_driver_sql("select body from draft")]
         if any(text in json.loads(body)["note"] for body in map(str, bodies)):
