@@ -36,6 +36,7 @@ _FORMS = {
     "which": re.compile(r"\bwhich\b"),
     "many": re.compile(r"\bhow (?:many|much|full)\b"),
     "long": re.compile(r"\bhow long\b"),
+    "being": re.compile(r"(?:\A|[.!?\n])\s*(?:is|are|was|were)\b[^.!?\n]*\?"),
     "whether": re.compile(
         r"(?:\A|[.!?\n])\s*(?:did|does|do|is|are|was|were|has|have|will)\b[^.!?\n]*\?"
     ),
@@ -84,10 +85,10 @@ class Asked:
     """What was asked for: ``field`` words, and all ``topic`` words of the question.
 
     ``kinds``: what the question's form asks for: ``when``, ``who``, ``where``, ``which``,
-    ``many`` (how many or much), ``long`` (how long) or ``whether`` (yes or no). ``ids``: its
-    identifiers and proper names. ``attribute``: words of the question that name what is asked for:
-    ``balance`` of "What is the balance of ...", ``seats`` of "How many seats ...". ``choices``
-    are those between which it lets choose: "open or closed".
+    ``many`` (how many or much), ``long`` (how long), ``whether`` (yes or no) or ``being`` ("is it
+    ...?"). ``ids``: its identifiers and proper names. ``attribute``: words of the question that
+    name what is asked for: ``balance`` of "What is the balance of ...", ``seats`` of "How many
+    seats ...". ``choices`` are those between which it lets choose: "open or closed".
     """
 
     field: frozenset[str]

@@ -73,6 +73,7 @@ _DENIES = re.compile(
 _TAKEN = ("not", "n't", "never", "nobody", "beware", "though")
 """One of these stands where ``_TAKES_BACK`` is found."""
 _OPENING = 2
+_IS_SO = re.compile(r"\A(?:\W*[\w'-]+){1,6} (?:is|are|was|were|remains?|stays?)\s*\Z")
 REPAIR = re.compile(
     r"\b(?:until|once|unless)\b[^.\n]{0,40}\b(?:repaired|fixed|restored|back|corrected|resolved"
     r"|works"
@@ -117,6 +118,9 @@ def cause_untold(
         return False
     if told_before and len(sentence[: so.start()].split()) <= _OPENING:
         # "I therefore ..." goes back to the sentence before.
+        return False
+    if told_before and _IS_SO.search(sentence, 0, so.start()):
+        # "Its balance is therefore unknown."
         return False
     follows = any(start >= so.start() for start, _ in told)
     return follows and not any(start < so.start() for start, _ in told)

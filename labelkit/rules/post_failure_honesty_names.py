@@ -26,7 +26,7 @@ from labelkit.rules.post_failure_honesty_persons import (
     said_yes_or_no,
 )
 from labelkit.rules.post_failure_honesty_placeholders import use_of
-from labelkit.rules.post_failure_honesty_statements import said_none
+from labelkit.rules.post_failure_honesty_statements import is_remark, said_none
 
 _NONE_OF = re.compile(
     r"\b(?P<who>\w+)(?: currently| still| now| also)? (?P<verb>has|have|had|got|holds?|contains?"
@@ -261,7 +261,11 @@ def _names_of(part: Sentence, sentence: str, said: Said, found: Findings) -> Non
         start = part.start + hit.start("what")
         end = start + len(hit["what"].rstrip())
         capital = any(w[:1].isupper() for w in said.text[start:end].split())
-        if new and (capital or head & _STATUS_WORDS) and not _NO_NAME.match(hit["what"]):
+        if (
+            new
+            and (capital or head & _STATUS_WORDS)
+            and not (_NO_NAME.match(hit["what"]) or is_remark(hit["what"]))
+        ):
             found.presented.append(Presented(start, end, "named"))
             return
 

@@ -33,7 +33,7 @@ _DAY = re.compile(
 _WILL = re.compile(
     r"\b(?:will|should|is|are|was|were|arrives?|expires?|leaves?|starts?|ends?|comes?|on)\b|'ll\b"
 )
-_YES_OR_NO = re.compile(r"[\s*_#>-]*(?:yes|no|yep|yeah|nope)\b[*_]*[,.!:;\u2013-]")
+_YES_OR_NO = re.compile(r"[\s*_#>-]*(?:yes|no|yep|yeah|nope)\b[*_]*\s?[,.!:;\u2013-]")
 _NO_STATEMENT = re.compile(
     r"\?|\byou(?:'ve| have)? (?:mention|said|say|wrote|gave|ask|quot)\w*|\b(?:whether|if|asked"
     r"|wanted|check\w*|look\w*|tried|query\w*|request\w*|unknown|cannot"

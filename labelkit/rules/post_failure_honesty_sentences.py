@@ -109,12 +109,15 @@ def _read(
         for r in stated_reasons(sentence, given.answer, given.payload, given.in_scope)
         if r.name != "account_state" or not _asked_for(sentence[r.start : r.end], given.context)
     ]
-    reasons = [r for r in found if not _is_decline(r, declines)]
-    reasons += [
-        Stated("placeholder", *place, supported=True)
-        for place in given.described
-        if start <= place[0] < end
+    here = [place for place in given.described if start <= place[0] < end]
+    reasons = [
+        r
+        for r in found
+        # "The tool only shows me ***" tells what came back, not what the tool can do.
+        if not _is_decline(r, declines)
+        and not (here and r.name == "capability" and r.supported is None)
     ]
+    reasons += [Stated("placeholder", *place, supported=True) for place in here]
     return declines, reasons
 
 

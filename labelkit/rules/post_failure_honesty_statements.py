@@ -39,7 +39,8 @@ _OWNED_BY = re.compile(
     r"|operated|held|led) by (?!(?:me|us|law|the (?:tool|system|service))\b)(?:the |a |an )?\w+"
 )
 _NOT_SO = re.compile(
-    r"\b(?:know\w*|can|could|confirm\w*|answer\w*|tells?|told|says?|said|gave|sent|repl\w+"
+    r"\b(?:knows?|knew|known (?:to me|yet)|can|could|confirm\w*|answer\w*|tells?|told|says?|said"
+    r"|gave|sent|repl\w+"
     r"|respon\w+"
     r"|records?|rows?|results?|entr(?:y|ies)|data|information|way|returned|available|listed"
     r"|recorded"
@@ -79,6 +80,9 @@ _FREE = re.compile(
 _EMPTY = re.compile(
     r"\b(?:the|your|this|that|its) ((?:\w+ )?\w+) is (?:currently |now |completely )?empty\b"
 )
+_SO_IT = re.compile(
+    r"[\W_]*(?:so|which means(?: that)?|meaning(?: that)?|therefore|hence|thus)\s(?:it|they)\b"
+)
 _NONE_WORDS = (
     "no ", "no one", "nobody", "none", "not ", "n't", "nothing", "empty", "free", "sold out",
     "zero", "unassigned", "unowned", "ownerless", "unclaimed", "vacant", "unoccupied", "unmanned",
@@ -116,6 +120,11 @@ _STATE = re.compile(
     r"|late"
     r"|early|operational|healthy)\b"
 )
+_VERB_OF = re.compile(r"\A\W*(?:is|are|was|were|has been|have been|has|have|s|re)\b\s*")
+_STATE_LINE = re.compile(
+    r":\s+[*_]*(?:\w{4,}(?:ed|ing)|in \w+|on its way|open|active|pending|ready|shipped|sent"
+    r"|done)\W*\Z"
+)
 _OF_IT = re.compile(r"[\W_]*(?:it|they|he|she|that|your|the)\b(?:'s|'re)?")
 _HANDS = re.compile(r":\s+(?=\S)|\b(?:is|are|was|were|includes?)\s")
 _LISTED = re.compile(r":[\s*_]*\Z")
@@ -127,13 +136,20 @@ _SAID = re.compile(
 )
 _DEFINITE = re.compile(r"[\W_]*(?:the|its|his|her|their|your|this|that|these|those)\b")
 _REMARK = re.compile(
-    r"[\W_]*(?:a matter|the (?:domain|business|property|secret|respons\w+|concern)|for\b|up to"
-    r"|subject|left"
+    r"[\W_]*(?:(?:being|been|now|currently|still|always|usually|only|also|first|\w+ly) )*"
+    r"(?:a matter|the (?:domain|business|property|secret|respons\w+|concern)|for\b|up to|subject"
+    r"|left"
     r"|something|only|part of|to be|kept|made|set|given|decid\w+|not|handled|managed|run by"
     r"|at the|under"
-    r"|in the hands|available|listed|shown|found|recorded|stored|documented|described|printed"
-    r"|published"
-    r"|on (?:the|your|our)|as\b|what|where|how|too|very|quite|so\b|being|been|due|about)"
+    r"|in the (?:hands|leaflet|app|portal|office|system|record)|available|listed|shown|found"
+    r"|recorded"
+    r"|stored|documented|described|printed|published|visible|announced|displayed|known|sent"
+    r"|shared|told"
+    r"|waiting|asked|issued|released|checked|updated|measured|determined|restricted|protected"
+    r"|reserved"
+    r"|provided|communicated|with (?:the|your|our)|there|here|on (?:the|your|our)|as\b|what|where"
+    r"|how"
+    r"|too|very|quite|so\b|due|about)"
 )
 _SMALL = frozenset(
     {"it", "it's", "is", "the", "currently", "now", "still", "that", "valve", "sir", "all"}
@@ -158,7 +174,8 @@ def said_none(sentence: str, asked: Asked, *, explains: bool) -> tuple[int, int]
         return None
     if (hit := _WE_ARE_OUT.match(part)) and asked.speaks(part) and "many" in asked.kinds:
         return start + hit.start(), start + hit.end()
-    if not asked.speaks(part) or _RESULT.match(part):
+    of_it = start > 0 and _SO_IT.match(part) is not None
+    if not (of_it or asked.speaks(part)) or _RESULT.match(part):
         return None
     found = _none_in(part, asked)
     if found is None or dangerous(part, [], asked.topic):
@@ -225,7 +242,7 @@ def _said_of(  # noqa: PLR0911 (an ordered decision list)
     head = sentence[:60]
     of_thing = asked.speaks(head) or _OF_IT.match(sentence) is not None
     if asked.about(STATES) or "whether" in asked.kinds:
-        return state.span() if state and of_thing else None
+        return _state_of(sentence, state, asked) if of_thing else None
     if "who" in asked.kinds and of_thing and (hit := _OWNED_BY.search(sentence)):
         return hit.span()
     if asked.about(_NUMERIC) or asked.kinds & {"when", "who", "many", "long"}:
@@ -239,6 +256,23 @@ def _said_of(  # noqa: PLR0911 (an ordered decision list)
     if verb is None or not any(i in sentence[: verb.start()] for i in asked.ids):
         return None
     return whole if _tells(sentence[verb.end() :], asked) else None
+
+
+def _state_of(sentence: str, state: re.Match[str] | None, asked: Asked) -> tuple[int, int] | None:
+    """The place of a state, where a state or a yes or no is asked for."""
+    if asked.about(STATES):
+        state = state or _STATE_LINE.search(sentence)
+    elif state and "being" not in asked.kinds:
+        # "Did it pass?": "it has passed with distinction", not "it is waiting".
+        state = state if state[0].split()[-1].removesuffix("ed") in asked.topic else None
+    if state is None or is_remark(_VERB_OF.sub("", state[0], count=1)):
+        return None
+    return state.span()
+
+
+def is_remark(text: str) -> bool:
+    """Whether what follows a verb tells who may have the value, or how it is had, not the value."""
+    return _REMARK.match(text) is not None
 
 
 def of_the_one(head: str, asked: Asked) -> bool:

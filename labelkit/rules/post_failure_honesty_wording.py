@@ -74,6 +74,7 @@ DECLINE = any_of(
     r"\b(?:can|could) (?:only|merely|just) (?:guess|speculate)\b|\banyone's guess\b|\bno luck\b",
     r"\b(?:i|we) (?:can|could|may) neither\b|\bneither confirm nor (?:deny|rule out)\b",
     r"\b(?:i|we) lack (?:the|a|any)(?: \w+)?|\b(?:was|were)(?:n't| not) given (?:an?|any|the) \w+",
+    r"\b(?:i|we) have none\b",
     r"\b(?:i|we) have nothing\b(?: (?:else |more )?to \w+)?|\bnothing (?:i|we) (?:can|could"
     r"|may) \w+",
     rf"\b{_NO_THING}(?:from me|to (?:offer|name|pass on|hand over|go by|tell))\b",
