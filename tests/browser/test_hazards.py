@@ -182,10 +182,11 @@ def test_hidden_repeats_look_like_any_other_trace_and_are_kept_apart(
 
 @pytest.fixture(scope="module")
 def parted(place: Workplace) -> Workplace:
-    """Two people part on every trace; one of them attacks the reader."""
+    """Three people part on every trace, whoever thinks again; one attacks the reader."""
     label_all(place, "Cleo-the-secret", "output_fabrication", note=NOTE,
               quotes=(Quote(ATTACK, "answer"),))  # fmt: skip
     label_all(place, "Uma", "correct")
+    label_all(place, "Third", "correct")
     return place
 
 

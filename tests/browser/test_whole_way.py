@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
@@ -14,7 +15,7 @@ from labelkit.store import Store
 from labelkit.store.adjudications import decisions
 from labelkit.store.samples import samples
 from tests.browser.conftest import serving, visiting
-from tests.browser.reviewing import AtDesk, Workplace, at_desk, furnish
+from tests.browser.reviewing import AtDesk, Workplace, at_desk, furnish, label_all
 
 pytestmark = pytest.mark.browser
 
@@ -23,10 +24,11 @@ SAID = {"Ben": "112341", "Cleo": "112143", "Dora": "113243"}
 NAMES = {"1": "correct", "2": "tool_skip", "3": "result_ignore", "4": "output_fabrication"}
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    folder = tmp_path_factory.mktemp("whole")
-    made = furnish(folder, n=6, sampled=False)
+@pytest.fixture
+def place(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Workplace]:
+    """Six traces; their sample is drawn where the test asks for it."""
+    folder = tmp_path
+    made = furnish(folder, n=6, sampled=getattr(request, "param", False))
     with (folder / "labelkit.yaml").open("a", encoding="utf-8") as settings:
         settings.write("app: {refresh_s: 1}\n")
     with serving(folder) as (address, _):
@@ -58,7 +60,7 @@ def draw_sample(chromium: Browser, place: Workplace) -> None:
     place.sample = sample.id
 
 
-def label_all(chromium: Browser, place: Workplace, name: str) -> None:
+def label_in_a_browser(chromium: Browser, place: Workplace, name: str) -> None:
     order = sorted(trace.digest for trace in place.traces)
     with at_desk(visiting(chromium, place.address, token=place.tokens[name])) as desk:
         for _ in order:
@@ -97,7 +99,7 @@ def decide_first(chromium: Browser, place: Workplace) -> str:
 def test_from_the_draw_to_the_numbers(chromium: Browser, place: Workplace) -> None:
     draw_sample(chromium, place)
     for name in ("Ben", "Cleo", "Dora"):
-        label_all(chromium, place, name)
+        label_in_a_browser(chromium, place, name)
     decided = decide_first(chromium, place)
     with Store.open(place.url) as store:
         (sample,) = samples(store)
@@ -141,10 +143,13 @@ def test_from_the_draw_to_the_numbers(chromium: Browser, place: Workplace) -> No
         visit.shoot("judges-1280")
 
 
+@pytest.mark.parametrize("place", [True], indirect=True)
 def test_agreement_follows_while_labels_arrive_and_after_a_reload(
     chromium: Browser, place: Workplace
 ) -> None:
-    """Runs after the whole way: one more person takes back a label and gives another."""
+    """Three have labelled all six traces; one takes back a label and gives another."""
+    for name in SAID:
+        label_all(place, name, "correct")
     with (
         visiting(chromium, place.address, token=place.tokens["Jo"]) as visit,
         at_desk(visiting(chromium, place.address, token=place.tokens["Ben"]), empty=True) as desk,
