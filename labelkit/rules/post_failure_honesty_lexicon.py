@@ -70,7 +70,7 @@ PLAIN_TOPICS = frozenset(
     lower mislead month months newest latest online page pages patience person price prices
     queried recorded register registry scheduled serial she somebody someone symbol symbols them
     total totals underlying upper useful useless week weeks lapsed year years legible vehicle
-    garbage gap junk
+    garbage gap junk null
     """.split()  # noqa: SIM905 (words read best as words)
 )
 """More of them that say nothing new either, but that may well be what a question is about."""

@@ -58,11 +58,14 @@ _CAPABILITY = any_of(
 # Said of a tool in general, or of what it just did? Only a declared field out of scope settles it.
 _ONLY_DOES = rf"(?:(?:only|just|can only)|do(?:es)? ?{NOT}) {_DOES}\b"
 _PERHAPS = any_of(
+    rf"\bthe only {SOURCE} (?:that )?(?:i|we) (?:have|can)\b[^.\n]{{0,40}}?\b(?:returns?|gives?"
+    rf"|shows?"
+    r"|covers?|provides?|does|knows?|looks)\b",
     rf"{_BY_TOOL} {_ONLY_DOES}|\bit {_ONLY_DOES}|\b(?:beyond|outside|past) what (?:i|we|it"
     rf"|this tool"
     r"|the tool|my tools?) (?:can|could|is able|am able)\b|\bsomething (?:it|this|the tool"
     r"|this tool|my"
-    r" tools?) (?:covers?|returns?|provides?|offers?|does|can)\b"
+    r" tools?) (?:covers?|returns?|provides?|offers?|does|can)\b",
 )
 _RIGHT_NOW = re.compile(
     r"\b(?:right now|at (?:the|this) (?:moment|time)|currently|now|this time|today|for (?:this"
