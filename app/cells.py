@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
-from app.charts import heat, show_chart
+from app.components.heat import heat_table
 from app.plain import note, visible
 
 
@@ -43,8 +44,7 @@ def choose_cell(cells: Cells, *, key: str, title: str) -> tuple[int, int] | None
         f"Heat map of labels, {visible(cells.rows)} by {visible(cells.columns)}; {title} lists it."
     )
     held = st.session_state.get(listed) or ""
-    drawing = heat(cells.labels, cells.counts, cells.rows, cells.columns, held)
-    show_chart(drawing, said, key=f"{key}_cells", on_cell=clicked)
+    heat_table({"said": said, **heat(cells, held)}, key=f"{key}_cells", on_cell=clicked)
     if not named:
         note("They never part so far.")
         return None
@@ -63,3 +63,18 @@ def place(cell: str) -> tuple[int, int]:
     """Row and column of a cell."""
     first, _, second = cell.partition(":")
     return int(first), int(second)
+
+
+def heat(cells: Cells, chosen: str = "") -> dict[str, Any]:
+    """Return the table as the page shows it: texts and shares of the fullest cell.
+
+    ``chosen`` is ``row:column`` of the cell that is marked, or empty.
+    """
+    most = max((count for row in cells.counts for count in row), default=0) or 1
+    return {
+        "names": [visible(label) for label in cells.labels],
+        "rows": visible(cells.rows),
+        "columns": visible(cells.columns),
+        "chosen": chosen,
+        "cells": [[(f"{count:,.0f}", count / most) for count in row] for row in cells.counts],
+    }

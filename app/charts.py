@@ -1,23 +1,35 @@
 """Charts of the pages: one look for all, legible on both grounds. A table beside has the numbers.
 
-What is made here are plain places: shares of the drawing's width or height, and texts. The
-component ``app.components.chart`` puts them there. Names that others chose are made visible by
-``app.plain`` first. No chart has tooltips.
+Names that others chose stand in the data of a chart, never in its markup, and are made visible
+by ``app.plain`` first. No chart has tooltips.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from math import ceil, floor, log10
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec
 
-from app.components.chart import chart
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from app.colours import accent, colours, ink, is_dark
 from app.plain import visible
 
-MOST_TICKS = 9
-MOST_DATES = 12
+STEP = 26
+AXIS = 74
+LEGEND = 46
+SERIES = 13
+SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
+WIDEST_BAR = 34
+KEPT = 64
+"""Charts that are kept drawn; pages that look again every few seconds mostly show the same."""
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -33,69 +45,51 @@ class Spot:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart: its kind, and places and texts by name; places are shares of 1."""
+    """A chart in Vega-Lite's JSON."""
 
-    kind: str
-    parts: Mapping[str, Any]
-
-
-def show_chart(
-    drawing: Drawing, said: str, *, key: str, on_cell: Callable[[str], None] | None = None
-) -> None:
-    """Show a chart; ``said`` tells a screen reader what it shows and where the numbers are."""
-    chart({"kind": drawing.kind, "said": said, **drawing.parts}, key=key, on_cell=on_cell)
+    spec: str
 
 
-@dataclass(frozen=True)
-class Axis:
-    """The values that a drawing spans, with the lines it shows."""
+def drawn(build: Callable[P, Any]) -> Callable[P, Drawing]:
+    """Let a function that builds a chart return its drawing, kept for the same words and ground.
 
-    low: float
-    high: float
-    percent: bool = False
+    Checking a chart against Vega-Lite's schema costs several times what building it does, under a
+    lock that all sessions share: that is done in the tests. Arguments are numbers, texts and
+    frozen records, in lists or tuples.
+    """
 
-    def at(self, value: float) -> float:
-        """Return the place of a value, 0 to 1; what lies beyond the axis is put at its end."""
-        share = (value - self.low) / (self.high - self.low)
-        return min(1.0, max(0.0, share))
-
-    def ticks(self, *, whole: bool = False) -> list[tuple[float, str]]:
-        """Return at most ``MOST_TICKS`` round values by their place, with their texts."""
-        step = round_step((self.high - self.low) / (MOST_TICKS - 1), whole=whole)
-        first, last = ceil(self.low / step - 1e-9), floor(self.high / step + 1e-9)
-        digits = max(0, -floor(log10(step) + 1e-9) - (2 if self.percent else 0))
-        form = f".{digits}%" if self.percent else f",.{digits}f"
-        return [(self.at(n * step), format(n * step, form)) for n in range(first, last + 1)]
-
-
-def round_step(least: float, *, whole: bool = False) -> float:
-    """Return the smallest of 1, 2, 5, 10 ... or 0.1, 0.2, 0.5 ... that is ``least`` or more."""
-    if whole:
-        least = max(1.0, least)
-    power = 10.0 ** floor(log10(least))
-    return next(power * n for n in (1, 2, 5, 10) if power * n >= least * (1 - 1e-9))
-
-
-def series_of(spots: Sequence[Spot]) -> list[str]:
-    """Return the series in the order in which they come."""
-    return list(dict.fromkeys(spot.series for spot in spots))
-
-
-def placed(spots: Sequence[Spot], row: str, axis: Axis) -> list[tuple[int, float, float, float]]:
-    """Return what stands in a row: number of the series, place, ends of the interval."""
-    series = series_of(spots)
-    return [
-        (
-            series.index(spot.series),
-            axis.at(spot.value),
-            axis.at(spot.value if spot.low is None else spot.low),
-            axis.at(spot.value if spot.high is None else spot.high),
+    @lru_cache(maxsize=KEPT)
+    def spec(_ground: bool, args: tuple[Any, ...], options: tuple[tuple[str, Any], ...]) -> Drawing:
+        text = {"labelColor": ink(), "titleColor": ink(), "labelFontSize": 12, "titleFontSize": 12}
+        whole = (
+            build(*args, **dict(options))
+            .configure_axis(**text, titleFontWeight="normal")
+            .configure_legend(**text, symbolSize=90)
         )
-        for spot in spots
-        if spot.row == row
-    ]
+        found = whole.to_dict(validate=False)
+        # Altair's own size of a view would hold against the page's width.
+        found["config"].pop("view", None)
+        return Drawing(json.dumps(found))
+
+    @wraps(build)
+    def draw(*args: P.args, **options: P.kwargs) -> Drawing:
+        named = tuple((name, _frozen(value)) for name, value in sorted(options.items()))
+        return spec(is_dark(), _frozen(args), named)
+
+    return draw
 
 
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def show_chart(drawing: Drawing, said: str, *, key: str) -> None:
+    """Show a chart; ``said`` tells a screen reader what it shows and where the numbers are."""
+    spec = json.loads(drawing.spec) | {"description": said}
+    st.vega_lite_chart(spec=spec, width="stretch", key=key)
+
+
+@drawn
 def forest(
     spots: Sequence[Spot],
     title: str,
@@ -104,7 +98,7 @@ def forest(
     domain: tuple[float, float] | None = None,
     mark: float | None = None,
     width: int = 220,
-) -> Drawing:
+) -> alt.LayerChart:
     """Points with their intervals, one row each; several series of a row stand below each other.
 
     Args:
@@ -115,88 +109,162 @@ def forest(
         mark: a value to compare with, drawn as a line.
         width: most pixels for the names of the rows.
     """
+    rows = list(dict.fromkeys(visible(spot.row, 60) for spot in spots))
+    series = list(dict.fromkeys(spot.series for spot in spots))
+    several = len(series) > 1
     low = min((s.low if s.low is not None else s.value for s in spots), default=0.0)
-    axis = Axis(*(domain or (min(0.0, low), 1.0)), percent=percent)
-    rows = dict.fromkeys(spot.row for spot in spots)
-    parts = {
-        "title": title,
-        "width": width,
-        "series": series_of(spots),
-        "ticks": axis.ticks(),
-        "mark": None if mark is None else axis.at(mark),
-        "rows": [(visible(row, 60), placed(spots, row, axis)) for row in rows],
-    }
-    return Drawing("forest", parts)
+    scale = alt.Scale(domain=list(domain or (min(0.0, low), 1.0)), nice=False, clamp=True)
+    place = alt.Y(
+        "row:N",
+        sort=rows,
+        title=None,
+        axis=alt.Axis(labelLimit=width, labelOverlap=False, ticks=False, domain=False),
+    )
+    across = alt.Axis(format="%" if percent else ".1f", grid=True, tickCount=6)
+    row = SERIES * len(series) + 8 if several else STEP
+    height = row * len(rows) + AXIS + (LEGEND if several else 0)
+    base = alt.Chart(_frame(spots), height=height).encode(y=place)
+    shades = alt.Color(
+        "series:N",
+        sort=series,
+        scale=alt.Scale(domain=series, range=colours()),
+        title=None,
+        legend=alt.Legend(orient="top", columns=4) if several else None,
+    )
+    forms = alt.Shape(
+        "series:N", sort=series, scale=alt.Scale(domain=series, range=list(SHAPES)), title=None
+    )
+    below = {"yOffset": alt.YOffset("series:N", sort=series)} if several else {}
+    interval = base.mark_rule(strokeWidth=3, opacity=0.6).encode(
+        x=alt.X("low:Q", scale=scale, title=title, axis=across), x2="high:Q", color=shades, **below
+    )
+    point = base.mark_point(filled=True, size=85, opacity=1).encode(
+        x=alt.X("value:Q", scale=scale, title=title), color=shades, shape=forms, **below
+    )
+    layers: list[Any] = [interval, point]
+    if mark is not None:
+        line = alt.Chart(pd.DataFrame({"mark": [mark]})).mark_rule(
+            strokeDash=[4, 4], color=ink(), strokeWidth=1.5
+        )
+        layers.insert(0, line.encode(x=alt.X("mark:Q", scale=scale)))
+    return alt.LayerChart(layer=layers)
 
 
-def over_days(spots: Sequence[Spot], title: str) -> Drawing:
-    """Points with their intervals over days (``row`` is a day), series side by side."""
+def _frame(spots: Sequence[Spot]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "row": visible(spot.row, 60),
+                "series": spot.series,
+                "value": spot.value,
+                "low": spot.value if spot.low is None else spot.low,
+                "high": spot.value if spot.high is None else spot.high,
+            }
+            for spot in spots
+        ]
+    )
+
+
+@drawn
+def over_days(spots: Sequence[Spot], title: str) -> alt.LayerChart:
+    """Points with their intervals over days (``row`` is a day); one line per series."""
+    series = list(dict.fromkeys(spot.series for spot in spots))
     days = sorted({spot.row for spot in spots})
     # The interval of a day with few labels would push everything else together: it is cut.
-    axis = Axis(min([0.0, *(spot.value for spot in spots)]), 1.0)
-    parts = {
-        "title": title,
-        "series": series_of(spots),
-        "ticks": axis.ticks(),
-        "every": ceil(len(days) / MOST_DATES),
-        "days": [(short_day(day), placed(spots, day, axis)) for day in days],
-    }
-    return Drawing("days", parts)
+    low = min((spot.value for spot in spots), default=0.0)
+    scale = alt.Scale(domain=[min(0.0, low), 1.0], nice=False, clamp=True)
+    base = alt.Chart(_frame(spots), height=260).encode(
+        x=alt.X("row:O", sort=days, title=None, axis=_day_axis(len(days))),
+        xOffset=alt.XOffset("series:N", sort=series),
+        color=alt.Color(
+            "series:N",
+            sort=series,
+            scale=alt.Scale(domain=series, range=colours()),
+            title=None,
+            legend=alt.Legend(orient="top"),
+        ),
+    )
+    band = base.mark_rule(strokeWidth=3, opacity=0.55).encode(
+        y=alt.Y("low:Q", scale=scale, title=title, axis=alt.Axis(format=".1f")), y2="high:Q"
+    )
+    point = base.mark_point(filled=True, size=80, opacity=1).encode(
+        y=alt.Y("value:Q", scale=scale, title=title),
+        shape=alt.Shape(
+            "series:N", sort=series, scale=alt.Scale(domain=series, range=list(SHAPES)), title=None
+        ),
+    )
+    return alt.LayerChart(layer=[band, point])
 
 
-def short_day(day: str) -> str:
-    """``2026-11-30`` as ``30 Nov``."""
-    found = date.fromisoformat(day)
-    return f"{found.day} {found:%b}"
+def _day_axis(days: int) -> alt.Axis:
+    """Days as ``30 Nov``, none over another."""
+    return alt.Axis(
+        labelAngle=0 if days <= 12 else -45,
+        labelOverlap=True,
+        labelExpr="timeFormat(toDate(datum.value), '%-d %b')",
+    )
 
 
-def stacked_days(counts: Sequence[tuple[str, str, int]], last: int) -> Drawing:
-    """Bars of (day, person, count) for the ``last`` days; days without any leave a gap."""
+@drawn
+def stacked_days(counts: Sequence[tuple[str, str, int]], last: int) -> alt.Chart:
+    """Bars of (day, person, count) for the ``last`` days; days without any leave a gap.
+
+    One day alone is a bar like any other, not a wall over the whole width.
+    """
     end = max(date.fromisoformat(day) for day, _, _ in counts)
     start = max(
         min(date.fromisoformat(day) for day, _, _ in counts), end - timedelta(days=last - 1)
     )
     days = [str(start + timedelta(days=n)) for n in range((end - start).days + 1)]
     people = sorted({person for _, person, _ in counts})
-    sums = [sum(n for day, _, n in counts if day == one) for one in days]
-    axis = Axis(0.0, max(1.0, 1.05 * max(sums)))
-    parts = {
-        "title": "labels",
-        "series": [visible(person, 24) for person in people],
-        "ticks": axis.ticks(whole=True),
-        "every": ceil(len(days) / MOST_DATES),
-        "days": [
-            (
-                short_day(one),
-                [(people.index(who), axis.at(n)) for day, who, n in sorted(counts) if day == one],
-            )
-            for one in days
-        ],
-    }
-    return Drawing("stacked", parts)
+    names = {person: visible(person, 24) for person in people}
+    frame = pd.DataFrame(
+        [
+            {"day": day, "person": names[person], "labels": n}
+            for day, person, n in counts
+            if day in days
+        ]
+    )
+    order = list(dict.fromkeys(names.values()))
+    chart: alt.Chart = (
+        alt.Chart(frame, height=250)
+        .mark_bar(size=min(WIDEST_BAR, max(5, 420 // len(days))), stroke=None)
+        .encode(
+            x=alt.X("day:O", scale=alt.Scale(domain=days), title=None, axis=_day_axis(len(days))),
+            y=alt.Y("labels:Q", title="labels", axis=alt.Axis(tickMinStep=1, tickCount=5)),
+            color=alt.Color(
+                "person:N",
+                sort=order,
+                title=None,
+                scale=alt.Scale(domain=order, range=colours()),
+                legend=alt.Legend(orient="right", labelLimit=150),
+            ),
+        )
+    )
+    return chart
 
 
-def bars(named: Sequence[tuple[str, float]], title: str) -> Drawing:
-    """One bar a row with its number, rounded to a whole one, beside it."""
+@drawn
+def bars(named: Sequence[tuple[str, float]], title: str, *, form: str = ",.0f") -> alt.LayerChart:
+    """One bar a row with its number beside it."""
+    frame = pd.DataFrame({"row": [visible(n, 30) for n, _ in named], "n": [v for _, v in named]})
     most = max((value for _, value in named), default=1.0) or 1.0
-    rows = [(visible(name, 30), value / most, f"{value:,.0f}") for name, value in named]
-    return Drawing("bars", {"title": title, "rows": rows})
+    base = alt.Chart(frame, height=STEP * len(named) + AXIS).encode(
+        y=alt.Y(
+            "row:N",
+            sort=list(frame["row"]),
+            title=None,
+            axis=alt.Axis(labelLimit=180, labelOverlap=False, ticks=False),
+        ),
+        x=alt.X("n:Q", title=title, scale=alt.Scale(domain=[0, most * 1.12], nice=False)),
+    )
+    bar = base.mark_bar(size=14, color=accent())
+    number = base.mark_text(align="left", dx=4, color=ink()).encode(
+        text=alt.Text("n:Q", format=form)
+    )
+    return alt.LayerChart(layer=[bar, number])
 
 
-def heat(
-    labels: Sequence[str],
-    counts: Sequence[Sequence[float]],
-    row_of: str,
-    column_of: str,
-    chosen: str = "",
-) -> Drawing:
-    """Counts of pairs of labels as a table, darker for more; ``chosen`` is ``row:column``."""
-    most = max((count for row in counts for count in row), default=0) or 1
-    parts = {
-        "names": [visible(label) for label in labels],
-        "rows": visible(row_of),
-        "columns": visible(column_of),
-        "chosen": chosen,
-        "cells": [[(f"{count:,.0f}", count / most) for count in row] for row in counts],
-    }
-    return Drawing("heat", parts)
+def warm_up() -> None:
+    """Build a chart that nobody sees: a library's first one costs what ten later ones do."""
+    alt.Chart(_frame([Spot("", 0.0)])).mark_point().encode(x="value:Q").to_dict(validate=False)

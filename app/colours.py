@@ -7,6 +7,8 @@ and tritanopia. Colour never stands alone: a key, a title or a shape says the sa
 
 from __future__ import annotations
 
+import streamlit as st
+
 LIGHT = (
     "#042B90",
     "#D0800B",
@@ -29,6 +31,26 @@ DARK = (
 )
 GROUNDS = {"light": "#FCFCFE", "dark": "#12151D"}
 """Of the themes in ``.streamlit/config.toml``."""
+
+
+def is_dark() -> bool:
+    """Whether the person looks at the dark theme."""
+    return st.context.theme.type == "dark"
+
+
+def colours() -> list[str]:
+    """Colours for the theme in use, for charts."""
+    return list(DARK if is_dark() else LIGHT)
+
+
+def accent() -> str:
+    """Colour of what stands alone in a chart, that of buttons."""
+    return "#7C90F0" if is_dark() else "#2F4BC7"
+
+
+def ink() -> str:
+    """Colour of axes and other quiet text in charts, readable on the ground."""
+    return "#B4BACB" if is_dark() else "#4A5064"
 
 
 def as_css() -> str:

@@ -21,6 +21,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import altair  # noqa: F401 - loads slowly: better now than before somebody's first chart
+import pandas as pd  # noqa: F401 - the same
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,6 +33,7 @@ import labelkit.workflows.review.annotate  # noqa: F401
 import labelkit.workflows.review.judge_quality  # noqa: F401
 import labelkit.workflows.review.overview  # noqa: F401
 import labelkit.workflows.review.packing  # noqa: F401
+from app.charts import warm_up
 from app.gate import ROUTES, Gate
 from app.opened import the_store
 from labelkit.workflows.browse import Fault
@@ -103,6 +106,7 @@ def leave_with_parent() -> None:
 
 def get_ready() -> None:
     """Do once what the first view of a page would wait for; a broken store is for pages to say."""
+    warm_up()
     with contextlib.suppress(Fault):
         made_ready(the_store())
 

@@ -267,9 +267,9 @@ def agreement_page(bench: Bench, sample: str, views: int) -> list[float]:
             page.wait_for_timeout(1500)
             began = time.monotonic()
             page.get_by_role("link", name="Agreement").click()
-            # The page of samples has charts too, but neither of these kinds.
-            page.wait_for_selector(".plot.heat")
-            page.wait_for_selector(".plot.forest >> nth=1")
+            page.wait_for_selector(".heat")
+            # The page of samples has charts too, but with another key.
+            page.wait_for_selector(".st-key-agreement_widths :is(canvas, svg)")
             times.append((time.monotonic() - began) * 1000)
         context.close()
     return times

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +28,6 @@ from labelkit.workflows.review.packing import packed_apart
 from labelkit.workflows.review.people import set_passphrase, set_retired
 from tests.app.reading import cells, column, handed_over, html, sound
 from tests.browser.reviewing import Workplace, furnish
-from tests.conftest import ROOT
 
 Open = Callable[..., AppTest]
 
@@ -319,24 +316,3 @@ def test_a_release_made_apart_is_the_same_and_says_why_there_is_none(place: Work
         assert packed_apart(store, jo, place.sample) == packed_release(store, jo, place.sample)
         with pytest.raises(NotAllowedError, match="may not export"):
             packed_apart(store, person(store, "Ben"), place.sample)
-
-
-def test_the_server_does_not_pay_for_releases_and_tables_it_never_makes() -> None:
-    """What draws figures and tables takes a hundred megabytes."""
-    program = (
-        "import sys; import app.serve; from pathlib import Path\n"
-        "for page in Path('app/views').glob('*.py'):\n"
-        "    for line in page.read_text(encoding='utf-8').splitlines():\n"
-        "        if line.startswith('from ') and '__future__' not in line:\n"
-        "            __import__(line.split()[1])\n"
-        "print([name for name in ('altair', 'pandas') if name in sys.modules])"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
-    assert found.stdout.strip() == "[]"

@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SAID = {"Ben": "122341", "Cleo": "112243", "Dora": "113243"}
 NAMES = {"1": "correct", "2": "tool_skip", "3": "result_ignore", "4": "output_fabrication"}
-CHART = ".plot"
+CHART = "[data-testid=stVegaLiteChart] :is(canvas, svg)"
 PAGES = [
     ("adjudicate", "Jo", ".st-key-desk .choice"),
     ("agreement", "Jo", CHART),

@@ -130,7 +130,7 @@ def test_the_filters_offer_hostile_names_as_text(visit: Visit) -> None:
 def test_the_report_has_its_table_and_its_chart_and_hostile_groups(visit: Visit) -> None:
     visit.go("report")
     visit.wait(".end[data-rows='1']")
-    visit.wait(".plot")
+    visit.wait("[data-testid=stVegaLiteChart] :is(canvas, svg)")
     table = visit.page.get_by_role("region", name="Rates")
     assert "RUDE[All]" in table.inner_text()
     assert "1 / 4" in table.inner_text()
@@ -138,6 +138,6 @@ def test_the_report_has_its_table_and_its_chart_and_hostile_groups(visit: Visit)
     visit.page.get_by_role("combobox", name=re.compile("Broken down by")).click()
     visit.page.get_by_role("option", name="model").click()
     visit.wait(".end[data-rows='4']")
-    visit.wait(".plot")
+    visit.wait("[data-testid=stVegaLiteChart] :is(canvas, svg)")
     assert visit.page.get_by_role("region", name="Rates").inner_text().count("RUDE[All]") == 4
     assert visit.no_sideways_scrolling()
