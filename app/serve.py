@@ -23,16 +23,20 @@ from typing import Any
 
 import altair  # noqa: F401 - loads slowly: better now than before somebody's first chart
 import pandas as pd  # noqa: F401 - the same
+import pyarrow  # noqa: F401 - the same
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # What pages load, all but their components: better now than before somebody's first view.
+import labelkit.workflows.agreement_words  # noqa: F401
 import labelkit.workflows.number_rows  # noqa: F401
+import labelkit.workflows.review.adjudicate  # noqa: F401
 import labelkit.workflows.review.annotate  # noqa: F401
 import labelkit.workflows.review.judge_quality  # noqa: F401
 import labelkit.workflows.review.overview  # noqa: F401
 import labelkit.workflows.review.packing  # noqa: F401
+import labelkit.workflows.review.samples  # noqa: F401
 from app.charts import warm_up
 from app.gate import ROUTES, Gate
 from app.opened import the_store
