@@ -263,16 +263,3 @@ def bars(named: Sequence[tuple[str, float]], title: str, *, form: str = ",.0f") 
         text=alt.Text("n:Q", format=form)
     )
     return alt.LayerChart(layer=[bar, number])
-
-
-def warm_up() -> None:
-    """Build a chart that nobody sees: a library's first one costs what ten later ones do."""
-    base = alt.Chart(_frame([Spot("", 0.0)]), height=STEP).encode(y=alt.Y("row:N", title=None))
-    rule = base.mark_rule().encode(x=alt.X("low:Q", axis=alt.Axis(grid=True)), x2="high:Q")
-    point = base.mark_point(filled=True).encode(
-        x=alt.X("value:Q", scale=alt.Scale(domain=[0, 1])),
-        color=alt.Color("series:N", legend=alt.Legend(orient="top")),
-        shape=alt.Shape("series:N"),
-    )
-    chart = alt.LayerChart(layer=[rule, point]).configure_axis(labelFontSize=12)
-    json.dumps(chart.configure_legend(labelFontSize=12).to_dict(validate=False))

@@ -21,14 +21,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import altair  # noqa: F401 - loads slowly: better now than before somebody's first chart
-import pandas as pd  # noqa: F401 - the same
-import pyarrow  # noqa: F401 - the same
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# What pages load, all but their components: better now than before somebody's first view.
+# What pages load, all but their components: better now than before somebody's first view. The
+# library of charts is left to the first page that draws: annotators need none, and it takes 66 MB.
 import labelkit.workflows.agreement_words  # noqa: F401
 import labelkit.workflows.number_rows  # noqa: F401
 import labelkit.workflows.review.adjudicate  # noqa: F401
@@ -37,7 +35,6 @@ import labelkit.workflows.review.judge_quality  # noqa: F401
 import labelkit.workflows.review.overview  # noqa: F401
 import labelkit.workflows.review.packing  # noqa: F401
 import labelkit.workflows.review.samples  # noqa: F401
-from app.charts import warm_up
 from app.gate import ROUTES, Gate
 from app.opened import the_store
 from labelkit.workflows.browse import Fault
@@ -110,7 +107,6 @@ def leave_with_parent() -> None:
 
 def get_ready() -> None:
     """Do once what the first view of a page would wait for; a broken store is for pages to say."""
-    warm_up()
     with contextlib.suppress(Fault):
         made_ready(the_store())
 
