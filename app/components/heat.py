@@ -1,7 +1,7 @@
 """A heat map of labels as a table of the page, because its cells are clicked and read out.
 
-A chart library draws cells that no screen reader finds and no key reaches, and needs a second
-for its first one; counts in a table are text, set as text.
+A chart is one picture to a screen reader; the counts of a table are text, set as text. Who works
+by keys chooses from the list that ``app.cells`` puts below it.
 """
 
 from __future__ import annotations
