@@ -25,7 +25,7 @@ from labelkit.workflows.cores import cores
 from labelkit.workflows.import_worker import Setup
 
 LARGE_BYTES = 48_000_000
-"""From this size on children pay: each needs half a second of CPU to come up."""
+"""From this size on children pay: each needs a quarter of a second to come up."""
 
 PART_BYTES = 250_000
 """Several answers fit into a pipe, so that a child need not wait while this process writes."""
